@@ -122,11 +122,10 @@ TIERS = {
 }
 # Why names of Apple's are not there: the first pattern that "class member" has.
 NOT_THERE = {
-    "MPSGraph .*callSymbolName|callables": "graphs call no other graphs",
     "nonZeroIndices": "the length of its result depends on elements, not on shapes",
     "convertLayoutToNHWC|reducedPrecisionFastMath": "it is a setting of Apple's compiler",
     "MTLTensor|newTensorWith": "Metal's tensors came with macOS 26",
-    "MPSImage": "images lie in textures, which do not exist",
+    "MPSImage": "pixels do not lie in textures, which do not exist",
     "MPSState": "no kernel leaves a state for its gradient",
     "MPSDeviceProvider": "it is for programs that are read from archives",
     "present|MTLDrawable": "nothing is shown on a screen",

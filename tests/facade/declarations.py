@@ -264,8 +264,8 @@ def parse(text):
     text = re.sub(r"typedef\s+struct\s*\w*\s*\{([^}]*)\}\s*(\w+)\s*;", struct, text)
     text = re.sub(r"typedef\s+enum[^;]*;\s*enum\s+(\w+)\s*:\s*(\w+)\s*\{(.*?)\}\s*;", enum, text, flags=re.S)
     text = re.sub(
-        r"\bextern\s+NSString\s*\*\s*const (\w+);",
-        lambda found: table["constants"].update({found[1]: "NSString *"}) or "",
+        r"\bextern\s+(NSString\s*\*\s*const|const MTLRegion)\s+(\w+);",
+        lambda found: table["constants"].update({found[2]: spelled(found[1].replace("const", ""))}) or "",
         text,
     )
     text = re.sub(

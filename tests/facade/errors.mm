@@ -309,6 +309,45 @@ static void tensors_of_nobody_and_of_another_graph() {
                                                         name:nil]);
 }
 
+// What is none of a graph's: made by init, or of a graph that is gone.
+static void objects_without_a_graph() {
+  Victim victim;
+  MPSGraph* g = victim.g;
+  for (Class made :
+       [NSArray arrayWithObjects:[MPSGraphExecutable class], [MPSGraphTensor class], [MPSGraphOperation class],
+                                 [MPSGraphVariableOp class], [MPSGraphTensorData class], [MPSGraphDevice class],
+                                 [MPSNDArray class], [MPSNDArrayDescriptor class], [MPSMatrix class], [MPSVector class],
+                                 [MPSImage class], [MPSCommandBuffer class], nil]) {
+    CHECK_REASON(@"init", [[made alloc] init]);
+    CHECK_REASON(@"init", [made new]);
+  }
+  MPSGraph* gone = [MPSGraph new];
+  MPSGraphTensor *fed = [placeholder(gone, {2, 3}) retain], *left = [[gone squareWithTensor:fed name:nil] retain];
+  MPSGraphTensor* kept = [variable(gone, Array({2, 3}, 1.0)) retain];
+  MPSGraphOperation* op = [[left operation] retain];
+  @autoreleasepool {
+    [gone release];
+  }
+  CHECK([[left shape] isEqual:numbers({2, 3})] && [left operation] == nil && [op graph] == nil);
+  CHECK([[op inputTensors] count] == 1 && [[op outputTensors] count] == 1 && [[op controlDependencies] count] == 0);
+  CHECK_REASON(@"another graph", [g squareWithTensor:left name:nil]);
+  CHECK_REASON(@"another graph", [g readVariable:kept name:nil]);
+  CHECK_REASON(@"another graph", [g gradientForPrimaryTensor:left withTensors:list(fed) name:nil]);
+  CHECK_REASON(@"another graph", [g runWithFeeds:pair(tensor_data(Array({2, 3})), fed)
+                                        targetTensors:list(victim.y)
+                                     targetOperations:nil]);
+  CHECK_REASON(@"another graph", [g runWithFeeds:victim.session.feeds() targetTensors:list(left) targetOperations:nil]);
+  CHECK_REASON(@"another graph", [g runWithFeeds:victim.session.feeds()
+                                        targetTensors:list(victim.y)
+                                     targetOperations:list(op)]);
+  for (id each : [NSArray arrayWithObjects:fed, left, kept, op, nil]) [each release];
+  // A shape of -1 is whatever the constant meets.
+  MPSGraphTensor* any = [g constantWithScalar:2 shape:numbers({-1}) dataType:MPSDataTypeFloat32];
+  CHECK([[[g additionWithPrimaryTensor:victim.x secondaryTensor:any name:nil] shape] isEqual:numbers({2, 3})]);
+  CHECK_REASON(@"(2, ?)", [g constantWithScalar:2 shape:numbers({2, -1}) dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"-2", [g placeholderWithShape:numbers({-2}) dataType:MPSDataTypeFloat32 name:nil]);
+}
+
 static void constants_that_do_not_fit() {
   Victim victim;
   MPSGraph* g = victim.g;
@@ -447,6 +486,7 @@ int main() {
     windows_that_do_not_fit();
     windows_of_pooling_that_do_not_fit();
     tensors_of_nobody_and_of_another_graph();
+    objects_without_a_graph();
     constants_that_do_not_fit();
     runs_that_do_not_fit();
     results_of_the_caller_that_do_not_fit();

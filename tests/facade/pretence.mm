@@ -581,6 +581,23 @@ void newer_selectors_of_arrays() {
   });
 }
 
+void newer_selectors_of_calls() {
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = [graph placeholderWithShape:nil name:nil];
+  MPSGraphShapedType* type = [[MPSGraphShapedType new] autorelease];
+  newer_selector(graph, @"callSymbolName:inputTensors:outputTypes:name:", @selector(squareWithTensor:name:), [&] {
+    return [[graph callSymbolName:@"f"
+                     inputTensors:[NSArray arrayWithObject:x]
+                      outputTypes:[NSArray arrayWithObject:type]
+                             name:nil] count] == 1;
+  });
+  MPSGraphCompilationDescriptor* descriptor = [[MPSGraphCompilationDescriptor new] autorelease];
+  newer_selector(descriptor, @"callables", @selector(optimizationLevel), [&] {
+    [descriptor setCallables:[NSDictionary dictionary]];
+    return [[descriptor callables] count] == 0;
+  });
+}
+
 void newer_selectors_of_metal() {
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
   newer_selector((NSObject*)device, @"architecture", @selector(name),
@@ -949,6 +966,7 @@ int main() {
     newer_selectors_of_events();
 #ifndef __APPLE__
     newer_selectors_of_arrays();
+    newer_selectors_of_calls();
     newer_selectors_of_metal();
     newer_selectors_of_executables();
     const NewerOps ops;

@@ -14,16 +14,10 @@
 #include "device/array_layout.h"
 #include "device/event.h"
 #include "ir/rewrite.h"
+#include "runtime/calls.h"
 #include "runtime/program.h"
 
 namespace alloy::runtime {
-
-// What is to be computed, in the order of the arrays of a run.
-struct Request {
-  std::vector<ir::Value> feeds;
-  std::vector<ir::Value> results;
-  std::vector<ir::Op*> effects;
-};
 
 // The programs that one user of a graph has asked for most recently. Older ones are destroyed, unless another user
 // keeps them.
@@ -50,7 +44,8 @@ class GraphState {
   // The program for these feeds, results and effects on the device: compiled when first asked for, then the same one
   // while anybody keeps it. Throws ir::Error.
   std::shared_ptr<Program> program(device::Device& device, const std::vector<ir::Feed>& feeds,
-                                   const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
+                                   const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects,
+                                   const CallablesRef& callables = nullptr);
   // Gives the newest variable of the graph its memory and its initial value.
   void allocate_variable(std::span<const std::byte> initial);
   // Gives the variables of a graph that had none their memory, of so many bytes by slot, and calls `fill` with each.

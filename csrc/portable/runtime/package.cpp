@@ -259,7 +259,7 @@ Request load(const OpenedFile& file, const Header& header, GraphState& state) {
 void write_package(const std::string& path, GraphState& state, const Request& request) {
   std::vector<ir::Feed> feeds;
   for (const ir::Value& v : request.feeds) feeds.push_back({v, v.type()});
-  ir::Specialized special = ir::specialize(feeds, request.results, request.effects);
+  ir::Specialized special = specialize(feeds, request.results, request.effects, request.callables);
   if (!std::is_sorted(special.feeds.begin(), special.feeds.end(),
                       [](const ir::Value& a, const ir::Value& b) { return a.op->id < b.op->id; })) {
     refuse(path, "cannot be written: the feeds are not in the order of their placeholders");

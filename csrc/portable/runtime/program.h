@@ -7,15 +7,16 @@
 
 #include "device/arena.h"
 #include "device/executor.h"
-#include "ir/rewrite.h"
+#include "runtime/calls.h"
 
 namespace alloy::runtime {
 
 class Program {
  public:
-  // Compiles the graph's results and effects for feeds of these types. `arena`: of the device. Throws ir::Error.
+  // Compiles the graph's results and effects for feeds of these types. `arena`: of the device. `callables`: what it may
+  // call, kept. Throws ir::Error.
   Program(device::Device& device, std::shared_ptr<device::Arena> arena, const std::vector<ir::Feed>& feeds,
-          const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
+          const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects, CallablesRef callables = nullptr);
 
   device::Device& device() const { return device_; }
   // Types of the feeds and results, in the order given to the constructor.
@@ -39,6 +40,7 @@ class Program {
 
   device::Device& device_;
   const std::shared_ptr<device::Arena> arena_;
+  const CallablesRef callables_;      // so that no others have their address, by which programs are told apart
   std::unique_ptr<ir::Graph> graph_;  // what the plan computes
   std::vector<ir::Value> placeholders_;
   std::vector<int64_t> slots_;  // of the variables whose new values are the graph's last results

@@ -13,6 +13,8 @@ namespace {
 
 // One message initialises a class and all its superclasses.
 void touch_classes() {
+  [MPSCNNConvolution class];
+  [MPSCNNDepthWiseConvolutionDescriptor class];
   [MPSCommandBuffer class];
   [MPSImage class];
   [MPSImageDescriptor class];
@@ -21,6 +23,9 @@ void touch_classes() {
   [MPSMatrixMultiplication class];
   [MPSMatrixNeuron class];
   [MPSMatrixVectorMultiplication class];
+  [MPSNNDefaultPadding class];
+  [MPSNNNeuronDescriptor class];
+  [MPSTemporaryImage class];
   [MPSTemporaryMatrix class];
   [MPSTemporaryNDArray class];
   [MPSTemporaryVector class];

@@ -39,11 +39,14 @@ std::vector<MPSGraphTensor*> taken_keys(NSDictionary* feeds, const Request& requ
 
 using GraphRun = Prepared<MPSGraphTensorDataDictionary>;
 
-// `targets` gives the tensors to compute; `given` their data, or nil to allocate.
+// `targets` gives the tensors to compute; `given` their data, or nil to allocate. `descriptor`, which may be nil: what
+// the graph may call.
 GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
                  NSArray<MPSGraphTensor*>* targets, NSArray<MPSGraphTensorData*>* given,
-                 NSArray<MPSGraphOperation*>* operations) {
+                 NSArray<MPSGraphOperation*>* operations, MPSGraphExecutionDescriptor* descriptor) {
+  require_kind_or_nil(descriptor, [MPSGraphExecutionDescriptor class]);
   Request request;
+  request.callables = callables_of([descriptor compilationDescriptor]);
   std::vector<ir::Type> types;
   NSMutableArray* inputs = [NSMutableArray array];
   for (MPSGraphTensor* tensor : ordered_keys(feeds, [MPSGraphTensorData class])) {
@@ -64,12 +67,13 @@ GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDiction
 }
 
 GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
-                 MPSGraphTensorDataDictionary* results, NSArray<MPSGraphOperation*>* operations) {
+                 MPSGraphTensorDataDictionary* results, NSArray<MPSGraphOperation*>* operations,
+                 MPSGraphExecutionDescriptor* descriptor) {
   require_kind(results, [NSDictionary class]);
   NSArray* targets = [results allKeys];
   NSMutableArray* given = [NSMutableArray array];
   for (MPSGraphTensor* target in targets) [given addObject:[results objectForKey:target]];
-  return prepare(self, device, feeds, targets, given, operations);
+  return prepare(self, device, feeds, targets, given, operations, descriptor);
 }
 
 void run_sync(id<MTLCommandQueue> queue, const GraphRun& prepared) {
@@ -77,7 +81,6 @@ void run_sync(id<MTLCommandQueue> queue, const GraphRun& prepared) {
 }
 
 void encode_into(id<MTLCommandBuffer> buffer, const GraphRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
-  require_kind_or_nil(descriptor, [MPSGraphExecutionDescriptor class]);
   encode_run(buffer, prepared, descriptor);
 }
 
@@ -101,13 +104,13 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                    compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
   refuse_fork();
   require_kind_or_nil(device, [MPSGraphDevice class]);
-  require_kind_or_nil(compilationDescriptor, [MPSGraphCompilationDescriptor class]);
   require_elements(targetTensors, [MPSGraphTensor class]);
   if ([targetTensors count] == 0) abort_where(ir::Quirk::executable_of_no_targets, @"compileWithDevice");
   Request request;
   std::vector<ir::Type> types;
   bool known = true;
   request.results = values_of(self, targetTensors);
+  request.callables = callables_of(compilationDescriptor);
   require_elements(targetOperations, [MPSGraphOperation class]);
   for (MPSGraphOperation* operation in targetOperations) request.effects.push_back(op_of(self, operation));
   for (MPSGraphTensor* tensor : taken_keys(feeds, request)) {
@@ -138,7 +141,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                                                   feeds:(MPSGraphTensorDataDictionary*)feeds
                                           targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                        targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations {
-  const GraphRun prepared = prepare(self, owner_of(commandQueue), feeds, targetTensors, nil, targetOperations);
+  const GraphRun prepared = prepare(self, owner_of(commandQueue), feeds, targetTensors, nil, targetOperations, nil);
   run_sync(commandQueue, prepared);
   return prepared.results;
 }
@@ -147,7 +150,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                          feeds:(MPSGraphTensorDataDictionary*)feeds
               targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
              resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary {
-  run_sync(commandQueue, prepare(self, owner_of(commandQueue), feeds, resultsDictionary, targetOperations));
+  run_sync(commandQueue, prepare(self, owner_of(commandQueue), feeds, resultsDictionary, targetOperations, nil));
 }
 
 - (MPSGraphTensorDataDictionary*)runAsyncWithFeeds:(MPSGraphTensorDataDictionary*)feeds
@@ -166,7 +169,8 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                             targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                          executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const GraphRun prepared = prepare(self, owner_of(commandQueue), feeds, targetTensors, nil, targetOperations);
+  const GraphRun prepared =
+      prepare(self, owner_of(commandQueue), feeds, targetTensors, nil, targetOperations, executionDescriptor);
   run_async(commandQueue, prepared, executionDescriptor);
   return prepared.results;
 }
@@ -176,7 +180,8 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                    targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                   resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
                 executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  run_async(commandQueue, prepare(self, owner_of(commandQueue), feeds, resultsDictionary, targetOperations),
+  run_async(commandQueue,
+            prepare(self, owner_of(commandQueue), feeds, resultsDictionary, targetOperations, executionDescriptor),
             executionDescriptor);
 }
 
@@ -185,7 +190,8 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                                          targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                       targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                    executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const GraphRun prepared = prepare(self, owner_of(commandBuffer), feeds, targetTensors, nil, targetOperations);
+  const GraphRun prepared =
+      prepare(self, owner_of(commandBuffer), feeds, targetTensors, nil, targetOperations, executionDescriptor);
   encode_into(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
 }
@@ -195,7 +201,8 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
              targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
             resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
           executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  encode_into(commandBuffer, prepare(self, owner_of(commandBuffer), feeds, resultsDictionary, targetOperations),
+  encode_into(commandBuffer,
+              prepare(self, owner_of(commandBuffer), feeds, resultsDictionary, targetOperations, executionDescriptor),
               executionDescriptor);
 }
 

@@ -1,6 +1,7 @@
 // Wishes for a compilation.
 
 #include "facade/graph/descriptor_parts.h"
+#include "facade/graph/running.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -13,13 +14,37 @@ struct CompilationParts {
   bool wait_for_completion = false;
   AtomicProperty completion_handler;
   AtomicProperty dispatch_queue;
+  AtomicProperty callables;
+  std::mutex mutex;               // guards the following
+  runtime::CallablesRef callees;  // of the callables: one object, by which programs are found again
 };
 
 CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
   return *static_cast<CompilationParts*>(descriptor->_impl);
 }
 
+runtime::CallablesRef callees_of(MPSGraphCallableMap* callables) {
+  if ([callables count] == 0) return nullptr;
+  auto callees = std::make_shared<runtime::Callables>();
+  for (NSString* symbol in callables) {
+    const char* name = [symbol UTF8String];
+    if (name) callees->emplace(name, callee_of([callables objectForKey:symbol]));
+  }
+  return callees;
+}
+
 }  // namespace
+
+namespace alloy::facade {
+
+runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor) {
+  if (!descriptor) return nullptr;
+  require_kind(descriptor, [MPSGraphCompilationDescriptor class]);
+  std::lock_guard lock(parts_of(descriptor).mutex);
+  return parts_of(descriptor).callees;
+}
+
+}  // namespace alloy::facade
 
 @implementation MPSGraphCompilationDescriptor
 
@@ -40,6 +65,8 @@ CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
   [copy setWaitForCompilationCompletion:[self waitForCompilationCompletion]];
   [copy setCompilationCompletionHandler:[self compilationCompletionHandler]];
   [copy setDispatchQueue:[self dispatchQueue]];
+  parts_of(copy).callables.set([parts_of(self).callables.get() retain]);  // not every system has the getter
+  parts_of(copy).callees = callables_of(self);
   return copy;
 }
 
@@ -87,6 +114,20 @@ CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
 - (void)setDispatchQueue:(dispatch_queue_t)dispatchQueue {
   if (dispatchQueue) require_dispatch_queue(dispatchQueue);
   parts_of(self).dispatch_queue.set([dispatchQueue retain]);
+}
+
+- (MPSGraphCallableMap*)callables {
+  return static_cast<MPSGraphCallableMap*>(parts_of(self).callables.get());
+}
+
+- (void)setCallables:(MPSGraphCallableMap*)callables {
+  require_kind_or_nil(callables, [NSDictionary class]);
+  require_elements([callables allKeys], [NSString class]);
+  require_elements([callables allValues], [MPSGraphExecutable class]);
+  runtime::CallablesRef callees = callees_of(callables);
+  parts_of(self).callables.set([callables copy]);
+  std::lock_guard lock(parts_of(self).mutex);
+  parts_of(self).callees.swap(callees);
 }
 
 @end

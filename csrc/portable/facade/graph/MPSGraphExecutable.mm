@@ -123,7 +123,8 @@ std::vector<ir::Type> specialized(ExecutableImpl& impl, MPSGraphDevice* device, 
   build([&] {
     std::vector<ir::Feed> feeds;
     for (size_t i = 0; i < types.size(); ++i) feeds.push_back({impl.request.feeds[i], types[i]});
-    const ir::Specialized special = ir::specialize(feeds, impl.request.results, impl.request.effects);
+    const ir::Specialized special =
+        runtime::specialize(feeds, impl.request.results, impl.request.effects, impl.request.callables);
     for (const ir::Value& v : special.graph->body().results) results.push_back(v.type());
   });
   return results;
@@ -391,6 +392,12 @@ ExecutableImpl& impl_of(MPSGraphExecutable* executable) { return *static_cast<Ex
 }  // namespace
 
 namespace alloy::facade {
+
+runtime::Callee callee_of(MPSGraphExecutable* executable) {
+  require_kind(executable, [MPSGraphExecutable class]);
+  const ExecutableImpl& impl = impl_of(executable);
+  return {impl.graph, impl.request};
+}
 
 MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::shared_ptr<runtime::Program> program,
                                    id<MTLDevice> device) {

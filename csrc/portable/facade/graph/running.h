@@ -34,6 +34,10 @@ device::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const
 // Adds a run to a command buffer, with the handlers of the descriptor.
 template <class Results, class Descriptor>
 void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor);
+// The executables of a compilation descriptor, which may be nil; raises for what is none.
+runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor);
+// What a call of the executable computes.
+runtime::Callee callee_of(MPSGraphExecutable* executable);
 // Raises with the error of a command buffer that is over, where no completion handler has been told of it.
 void require_success(id<MTLCommandBuffer> buffer, bool is_told);
 // A new executable, retained for the caller; with the program it was compiled to, or null where the types are not known

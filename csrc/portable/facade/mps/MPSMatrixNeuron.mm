@@ -1,46 +1,13 @@
 // Functions of each element of matrices.
 
-#include <cmath>
-
 #include "facade/mps/kernels.h"
+#include "facade/mps/neurons.h"
 
 using namespace alloy;
 using namespace alloy::facade;
 using ir::Expr;
 
 namespace {
-
-struct Neuron {
-  MPSCNNNeuronType type;
-  double a, b, c;
-};
-
-Expr softplus(Expr x) { return ir::maximum(x, x.scalar(0)) + ir::log(1 + ir::exp(-ir::abs(x))); }
-
-// The function of x; `slopes` has an element a column, for PReLU.
-Expr applied(const Neuron& neuron, Expr x, Expr slopes) {
-  const auto [type, a, b, c] = neuron;
-  const auto leaky = [&](Expr slope) { return ir::select(x < 0, x * slope, x); };
-  const double base = c == -1 ? 1 : std::log(c);  // -1 stands for e
-  switch (type) {
-    case MPSCNNNeuronTypeReLU: return leaky(x.scalar(a));
-    case MPSCNNNeuronTypeLinear: return x * a + b;
-    case MPSCNNNeuronTypeSigmoid: return ir::sigmoid(x);
-    case MPSCNNNeuronTypeHardSigmoid: return ir::minimum(ir::maximum(x * a + b, x.scalar(0)), x.scalar(1));
-    case MPSCNNNeuronTypeTanH: return ir::tanh(x * b) * a;
-    case MPSCNNNeuronTypeAbsolute: return ir::abs(x);
-    case MPSCNNNeuronTypeSoftPlus: return softplus(x * b) * a;
-    case MPSCNNNeuronTypeSoftSign: return x / (1 + ir::abs(x));
-    case MPSCNNNeuronTypeELU: return ir::select(x < 0, (ir::exp(x) - 1) * a, x);
-    case MPSCNNNeuronTypePReLU: return leaky(slopes);
-    case MPSCNNNeuronTypeReLUN: return ir::minimum(leaky(x.scalar(a)), x.scalar(b));
-    case MPSCNNNeuronTypePower: return ir::power(x * a + b, x.scalar(c));
-    case MPSCNNNeuronTypeExponential: return ir::exp((x * a + b) * base);
-    case MPSCNNNeuronTypeLogarithm: return ir::log(x * a + b) / base;
-    case MPSCNNNeuronTypeGeLU: return x * 0.5 * (1 + ir::erf(x * M_SQRT1_2));
-    default: return x;
-  }
-}
 
 // Floats of the host as an array (1, 1, columns) of a device.
 device::ArrayMemory row_on(id<MTLDevice> device, NSData* floats) {
@@ -117,11 +84,7 @@ device::ArrayMemory row_on(id<MTLDevice> device, NSData* floats) {
            parameterA:(float)parameterA
            parameterB:(float)parameterB
            parameterC:(float)parameterC {
-  if (neuronType < 0 || neuronType >= MPSCNNNeuronTypeCount || neuronType == MPSCNNNeuronTypePReLU) {
-    raise_invalid(@"[setNeuronType] The type %d is none, or it is PReLU, whose parameters "
-                  @"setNeuronToPReLUWithParametersA: sets.",
-                  static_cast<int>(neuronType));
-  }
+  require_shared_parameters(neuronType, @"setNeuronType");
   _neuronType = neuronType;
   _parameterA = parameterA;
   _parameterB = parameterB;

@@ -163,7 +163,7 @@ MPSNDArray* new_array_of_rank(MPSNDArray* array, NSUInteger rank) {
 }
 
 void refuse_images(NSString* method) {
-  raise_invalid(@"[%@] There are no textures on this device, and so no images.", method);
+  raise_invalid(@"[%@] Images and arrays take nothing from each other here: use readBytes and writeBytes.", method);
 }
 
 MPSNDArray* new_temporary_array(Class made, id<MTLCommandBuffer> buffer, MPSNDArrayDescriptor* descriptor) {

@@ -1,8 +1,10 @@
-// The functions of MPS: which devices it runs on, and hints about memory.
+// The functions and constants of MPS: which devices it runs on, and hints about memory.
 
 #include "facade/mps/arrays.h"
 
 using namespace alloy::facade;
+
+const MTLRegion MPSRectNoClip = {{0, 0, 0}, {NSUIntegerMax, NSUIntegerMax, NSUIntegerMax}};
 
 BOOL MPSSupportsMTLDevice(id<MTLDevice> device) {
   return device && [all_devices() indexOfObjectIdenticalTo:device] != NSNotFound;

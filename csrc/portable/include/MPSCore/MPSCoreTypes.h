@@ -125,6 +125,9 @@ typedef struct MPSRegion {
   MPSSize size;
 } MPSRegion;
 
+/// All pixels of all images: what a clip rectangle is at first.
+MTL_EXTERN const MTLRegion MPSRectNoClip;
+
 /// Bytes of one element of type `t`, rounded down.
 NS_INLINE size_t MPSSizeofMPSDataType(MPSDataType t) { return ((size_t)t & 0xffff) >> 3; }
 

@@ -51,6 +51,9 @@ typedef void (^MPSGraphScheduledHandler)(MPSGraphTensorDataDictionary* resultsDi
 /// Called when a compilation is over; the error is nil on success.
 typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable* executable, NSError* _Nullable error);
 
+/// Executables by the names that callSymbolName: calls them by.
+typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
+
 /// Wishes for a compilation.
 @interface MPSGraphCompilationDescriptor : NSObject <NSCopying> {
  @package
@@ -74,6 +77,13 @@ typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable* executa
 
 /// Where compiling is done; nil at first for a queue of the framework.
 @property(atomic, readwrite, retain) dispatch_queue_t dispatchQueue;
+
+// Apple's declaration does not say how it is kept.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wobjc-property-no-attribute"
+/// The executables that the graph may call, copied; what they compute becomes a part of it. Nil at first.
+@property(atomic, readwrite, nullable) MPSGraphCallableMap* callables;
+#pragma clang diagnostic pop
 
 @end
 

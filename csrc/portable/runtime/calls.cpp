@@ -1,0 +1,119 @@
+#include "runtime/calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/inspect.h"
+#include "ir/native.h"
+#include "ir/walk.h"
+
+namespace alloy::runtime {
+namespace {
+
+using ir::Attr;
+using ir::Op;
+using ir::OpCode;
+using ir::Type;
+using ir::Value;
+
+// A call as the function of no library: it gives what the caller has said. One for each name and types, by those.
+class Call : public ir::NativeFunction {
+ public:
+  Call(std::string called, std::vector<Type> types) : symbol(std::move(called)), results(std::move(types)) {}
+
+  std::vector<Type> infer(const std::vector<Type>&, std::string&) const override { return results; }
+
+  const std::string symbol;
+  const std::vector<Type> results;
+};
+
+const Call* call_of(const Op& op) {
+  return op.code == OpCode::native
+             ? dynamic_cast<const Call*>(ir::find_native_function(op.attributes.word(Attr::kFunction)))
+             : nullptr;
+}
+
+[[noreturn]] void refuse(const std::string& symbol, const std::string& why) {
+  throw ir::Error(ir::Error::Kind::kValue, "[callSymbolName] The executable '" + symbol + "' " + why + ".");
+}
+
+bool fits(const Type& declared, const Type& given) {
+  return declared.dtype == given.dtype && ir::unify(declared.shape, given.shape);
+}
+
+// What the executable computes of the operands, in the graph under construction.
+std::vector<Value> call(ir::Graph& graph, const Call& called, const std::vector<Value>& operands,
+                        const CallablesRef& callables) {
+  const std::string& symbol = called.symbol;
+  const auto found = callables ? callables->find(symbol) : Callables::const_iterator();
+  if (!callables || found == callables->end()) {
+    refuse(symbol, "is called, but the compilation descriptor's callables have none of that name");
+  }
+  const Request& request = found->second.request;
+  if (operands.size() != request.feeds.size() || called.results.size() != request.results.size()) {
+    refuse(symbol, "has " + std::to_string(request.feeds.size()) + " feeds and " +
+                       std::to_string(request.results.size()) + " targets, but the call has " +
+                       std::to_string(operands.size()) + " inputs and " + std::to_string(called.results.size()) +
+                       " output types");
+  }
+  std::vector<ir::Feed> feeds;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Type &declared = request.feeds[i].type(), &given = operands[i].type();
+    feeds.push_back({request.feeds[i], given});
+    if (!fits(declared, given)) {
+      refuse(symbol,
+             "takes " + to_string(declared) + " as input " + std::to_string(i) + ", but is given " + to_string(given));
+    }
+  }
+  const ir::Specialized body = specialize(feeds, request.results, request.effects, request.callables);
+  ir::ValueMap<Value> values;
+  for (size_t i = 0; i < operands.size(); ++i) values[body.feeds[i]] = operands[i];
+  if (!body.graph->body().effects.empty()) refuse(symbol, "has target operations, which a call does not run");
+  for (const auto& op : body.graph->body().ops) {
+    if (op->code == OpCode::variable) refuse(symbol, "has variables, which only its own graph has");
+    if (op->code != OpCode::placeholder) ir::copy_into(graph, *op, values);
+  }
+  std::vector<Value> results;
+  for (const Value& v : body.graph->body().results) {
+    const Type& wanted = called.results[results.size()];
+    const Value& result = results.emplace_back(values.at(v));
+    if (!fits(wanted, result.type())) {
+      refuse(symbol, "gives " + to_string(result.type()) + " as output " + std::to_string(results.size() - 1) +
+                         ", but the call expects " + to_string(wanted));
+    }
+  }
+  return results;
+}
+
+}  // namespace
+
+ir::Op* add_call(ir::Graph& graph, const std::string& symbol, const std::vector<Value>& operands,
+                 const std::vector<Type>& results) {
+  // Functions are never removed, so that there is one for all calls that are alike.
+  std::string name = "callSymbolName '" + symbol + "'";
+  for (const Type& type : results) name += " " + to_string(type);
+  name += " of " + std::to_string(operands.size());
+  if (!ir::find_native_function(name)) {
+    auto function = std::make_shared<Call>(symbol, results);
+    function->name = name;
+    function->operands = static_cast<int>(operands.size());
+    ir::add_native_function(std::move(function));
+  }
+  return graph.add(OpCode::native, operands, {{Attr::kFunction, name}});
+}
+
+ir::Specialized specialize(const std::vector<ir::Feed>& feeds, const std::vector<Value>& results,
+                           const std::vector<Op*>& effects, const CallablesRef& callables) {
+  ir::Specialized special = ir::specialize(feeds, results, effects);
+  if (!ir::has_op(*special.graph, [](const Op& op) { return call_of(op) != nullptr; })) return special;
+  ir::carry_feeds(special, [&](const ir::Graph& graph) {
+    ir::Rewriter rewriter([&](ir::Rewriter& copy, const Op& op, const std::vector<Value>& operands) {
+      const Call* called = call_of(op);
+      return called ? ir::Replacement(call(copy.copy(), *called, operands, callables)) : std::nullopt;
+    });
+    return rewriter.run(graph);
+  });
+  return special;
+}
+
+}  // namespace alloy::runtime
