@@ -74,7 +74,7 @@ def save_figure(size, draw, path, typed: str):
     """Writes an image of that size in inches, on which draw(figure) draws; without a path, gives it to a notebook.
     typed: the method that was called."""
     if path is None and not in_notebook():
-        raise mistake("plot", f'Expected a path, as {typed}("image.png"), got none', act="called")
+        raise mistake("plot", f'Expected a path, as {typed}("{typed.split(".")[0]}.png"), got none', act="called")
     _import_matplotlib()
     from matplotlib.figure import Figure
 

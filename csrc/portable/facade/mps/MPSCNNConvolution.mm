@@ -202,7 +202,7 @@ bool load_and_take(ConvolutionParts& parts, id<MTLDevice> device) {
 }
 
 - (instancetype)initWithDevice:(id<MTLDevice>)device weights:(id<MPSCNNConvolutionDataSource>)weights {
-  if (!weights) raise_invalid(@"[MPSCNNConvolution] The data source is nil.");
+  require_method(weights, @selector(load));
   auto* parts = new ConvolutionParts;
   parts->source = Retained<id<MPSCNNConvolutionDataSource>>(weights);
   bool is_loaded = false;

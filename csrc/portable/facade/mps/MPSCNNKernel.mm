@@ -79,6 +79,11 @@ NSInteger result_offset(const WindowAxis& window, NSUInteger source, NSUInteger 
   return window.extent() / 2 - before;
 }
 
+void require_batch(MPSImageBatch* images) {
+  require_kind(images, [NSArray class]);
+  require_elements(images, [MPSImage class]);
+}
+
 MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image]; }
 
 }  // namespace
@@ -121,6 +126,11 @@ MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image
                                                     sourceStates:(NSArray<MPSState*>*)sourceStates
                                                        forKernel:(MPSKernel*)kernel
                                              suggestedDescriptor:(MPSImageDescriptor*)inDescriptor {
+  require_elements(sourceImages, [MPSImage class]);
+  require_kind_or_nil(sourceStates, [NSArray class]);
+  for (id state in sourceStates) require_kind(state, Nil, @"MPSState");
+  require_kind(kernel, [MPSKernel class]);
+  require_kind(inDescriptor, [MPSImageDescriptor class]);
   return inDescriptor;
 }
 
@@ -233,6 +243,7 @@ MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image
 }
 
 - (void)setPadding:(id<MPSNNPadding>)padding {
+  if (padding != nil) require_method(padding, @selector(paddingMethod));
   settings_of(self).padding = Retained<id<MPSNNPadding>>(padding);
 }
 
@@ -241,6 +252,7 @@ MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image
 }
 
 - (void)setDestinationImageAllocator:(id<MPSImageAllocator>)allocator {
+  if (allocator != nil) require_method(allocator, @selector(imageForCommandBuffer:imageDescriptor:kernel:));
   settings_of(self).allocator = Retained<id<MPSImageAllocator>>(allocator);
 }
 
@@ -317,8 +329,9 @@ MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image
 - (void)encodeBatchToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                       sourceImages:(MPSImageBatch*)sourceImages
                  destinationImages:(MPSImageBatch*)destinationImages {
-  require_elements(sourceImages, [MPSImage class]);
-  require_elements(destinationImages, [MPSImage class]);
+  owner_of(commandBuffer);  // raises when it is not ours
+  require_batch(sourceImages);
+  require_batch(destinationImages);
   if ([sourceImages count] != [destinationImages count]) {
     raise_invalid(@"[%@] There are %lu sources for %lu destinations.", [self class],
                   static_cast<unsigned long>([sourceImages count]),
@@ -332,6 +345,8 @@ MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image
 }
 
 - (MPSImage*)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer sourceImage:(MPSImage*)sourceImage {
+  owner_of(commandBuffer);
+  parts_of(sourceImage);
   MPSImageDescriptor* descriptor = [self destinationImageDescriptorForSourceImages:batch_of(sourceImage)
                                                                       sourceStates:nil];
   MPSImage* made = [[self destinationImageAllocator] imageForCommandBuffer:commandBuffer
@@ -343,7 +358,8 @@ MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image
 
 - (MPSImageBatch*)encodeBatchToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                                 sourceImages:(MPSImageBatch*)sourceImages {
-  require_elements(sourceImages, [MPSImage class]);
+  owner_of(commandBuffer);
+  require_batch(sourceImages);
   NSMutableArray* made = [NSMutableArray array];
   for (MPSImage* source in sourceImages) {
     [made addObject:[self encodeToCommandBuffer:commandBuffer sourceImage:source]];
@@ -353,7 +369,7 @@ MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image
 
 - (MPSImageDescriptor*)destinationImageDescriptorForSourceImages:(NSArray<MPSImage*>*)sourceImages
                                                     sourceStates:(NSArray<MPSState*>*)sourceStates {
-  require_elements(sourceImages, [MPSImage class]);
+  require_batch(sourceImages);
   if ([sourceImages count] != 1 || [[sourceImages objectAtIndex:0] numberOfImages] != 1) {
     raise_invalid(@"[%@] One source of one image was expected where the kernel makes the destination.", [self class]);
   }

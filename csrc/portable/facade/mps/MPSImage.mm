@@ -242,7 +242,6 @@ NSUInteger packed_row(MPSImage* image, MPSDataLayout layout) {
 - (instancetype)initWithDevice:(id<MTLDevice>)device imageDescriptor:(const MPSImageDescriptor*)imageDescriptor {
   device_of(device);  // raises when it is not ours
   MPSImageDescriptor* descriptor = const_cast<MPSImageDescriptor*>(imageDescriptor);
-  require_kind(descriptor, [MPSImageDescriptor class]);
   const device::ArrayLayout layout = layout_of(descriptor);
   id<MTLBuffer> room = room_on(device, layout.end(), MTLResourceStorageModeShared, @"MPSImage");
   ImageParts* parts = new_parts(room, descriptor, layout);
@@ -493,6 +492,7 @@ id<MPSImageAllocator> new_image_allocator(BOOL temporary) {
 - (MPSImage*)imageForCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                    imageDescriptor:(MPSImageDescriptor*)descriptor
                             kernel:(MPSKernel*)kernel {
+  require_kind(kernel, [MPSKernel class]);
   if (_isTemporary) return [MPSTemporaryImage temporaryImageWithCommandBuffer:cmdBuf imageDescriptor:descriptor];
   return [[[MPSImage alloc] initWithDevice:owner_of(cmdBuf) imageDescriptor:descriptor] autorelease];
 }
@@ -501,6 +501,7 @@ id<MPSImageAllocator> new_image_allocator(BOOL temporary) {
                              imageDescriptor:(MPSImageDescriptor*)descriptor
                                       kernel:(MPSKernel*)kernel
                                        count:(NSUInteger)count {
+  require_kind(kernel, [MPSKernel class]);
   NSMutableArray* images = [NSMutableArray array];
   for (NSUInteger i = 0; i < count; ++i) {
     [images addObject:[self imageForCommandBuffer:cmdBuf imageDescriptor:descriptor kernel:kernel]];

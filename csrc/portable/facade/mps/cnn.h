@@ -26,6 +26,15 @@ struct Passage {
   ImagePart read, written;  // `read` only where the rows and columns have some
 };
 
+// Raises, naming the class given, unless the object, of a class of the program's own, has that method.
+inline void require_method(id object, SEL method) {
+  if (object != nil && [object respondsToSelector:method]) return;
+  raise_invalid(@"[%@] Expected an object that has the method, got %@.", NSStringFromSelector(method),
+                object == nil
+                    ? @"nil"
+                    : [@"an object of class " stringByAppendingString:NSStringFromClass(object_getClass(object))]);
+}
+
 }  // namespace alloy::facade
 
 // What subclasses say to their superclass.
