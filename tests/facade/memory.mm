@@ -47,6 +47,14 @@ static void constants() {
     CHECK_ARRAY(session.run([g subtractionWithPrimaryTensor:scalar secondaryTensor:tx name:nil]),
                 map(x, [](double v) { return 0.75 - v; }));
   }
+  // Of other shapes every length must be known.
+  for (const Shape& shape : {Shape{-1, -1}, Shape{2, -1}, Shape{-2}}) {
+    CHECK_RAISES([g constantWithScalar:1 shape:numbers(shape) dataType:MPSDataTypeFloat32]);
+    CHECK_RAISES([g constantWithRealPart:1 imaginaryPart:0 shape:numbers(shape) dataType:MPSDataTypeComplexFloat32]);
+    CHECK_RAISES([g constantWithData:[NSData dataWithBytes:"abcd" length:4]
+                               shape:numbers(shape)
+                            dataType:MPSDataTypeFloat32]);
+  }
 }
 
 static void initial_data_is_copied() {
@@ -181,6 +189,13 @@ static void tensors_outlive_their_graph() {
     [g release];
   }
   CHECK(shape_of([tensor shape]) == Shape({2, 3}) && [tensor dataType] == MPSDataTypeFloat32);
+  // No other graph takes it.
+  Session session;
+  MPSGraph* other = session.graph();
+  MPSGraphTensor* own = session.feed(random_array({2, 3}));
+  CHECK_RAISES([other additionWithPrimaryTensor:own secondaryTensor:tensor name:nil]);
+  CHECK_RAISES([other gradientForPrimaryTensor:own withTensors:[NSArray arrayWithObject:tensor] name:nil]);
+  CHECK_RAISES(session.run(tensor));
   [tensor release];
 }
 

@@ -13,7 +13,7 @@ using Macros = NSDictionary<NSString*, NSObject*>*;
 struct CompileFields {
   Retained<Macros> preprocessorMacros;
   BOOL fastMathEnabled = YES;
-  MTLMathMode mathMode = MTLMathModeFast;
+  MTLMathMode mathMode = MTLMathModeRelaxed;
   MTLLanguageVersion languageVersion = MTLLanguageVersion3_0;
 };
 

@@ -35,6 +35,17 @@ MPSGraphTensor* constant(MPSGraph* graph, ir::LiteralRef literal) {
   return add(graph, OpCode::constant, {}, {{Attr::kValue, std::move(literal)}}, nil);
 }
 
+// Of a constant of one number. [-1] means "whatever the context needs", which a scalar gives by broadcasting.
+ir::Shape splat_shape(MPSShape* shape, NSString* method) {
+  const ir::Shape given = shape_of(shape);
+  if (given == ir::Shape({-1})) return ir::Shape();
+  if (!given.is_static()) {
+    raise_invalid(@"[%@] A shape without -1, or [-1] for a scalar, was expected, got %s.", method,
+                  to_string(given).c_str());
+  }
+  return given;
+}
+
 MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataType dtype) {
   const ir::Type type{dtype_of(dtype), std::move(shape)};
   const bool is_255 = type.dtype == ir::DType::boolean && scalar != 0 && imitates(ir::Quirk::true_is_255);
@@ -74,9 +85,7 @@ MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataTy
 }
 
 - (MPSGraphTensor*)constantWithScalar:(double)scalar shape:(MPSShape*)shape dataType:(MPSDataType)dataType {
-  const ir::Shape given = shape_of(shape);
-  // [-1] means "whatever the context needs", which a scalar gives by broadcasting.
-  return splat(self, scalar, given == ir::Shape({-1}) ? ir::Shape() : given, dataType);
+  return splat(self, scalar, splat_shape(shape, @"constantWithScalar"), dataType);
 }
 
 - (MPSGraphTensor*)constantWithRealPart:(double)realPart imaginaryPart:(double)imaginaryPart {
@@ -102,8 +111,8 @@ MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataTy
                                   shape:(MPSShape*)shape
                                dataType:(MPSDataType)dataType {
   MPSGraphTensor* scalar = [self constantWithRealPart:realPart imaginaryPart:imaginaryPart dataType:dataType];
-  const ir::Shape given = shape_of(shape);
-  if (given == ir::Shape({-1})) return scalar;  // as of constantWithScalar
+  const ir::Shape given = splat_shape(shape, @"constantWithRealPart");
+  if (given == ir::Shape()) return scalar;
   return add(self, OpCode::broadcast_to, {value_of(scalar)}, {{Attr::kShape, given}}, nil);
 }
 

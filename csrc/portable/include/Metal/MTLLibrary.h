@@ -65,7 +65,7 @@ MTL_EXTERN NSString* const MTLLibraryErrorDomain;
 /// Whether arithmetic may be reordered; YES at first.
 @property(nonatomic, readwrite) BOOL fastMathEnabled;
 
-/// The same with a degree between; MTLMathModeFast at first.
+/// The same with a degree between; MTLMathModeRelaxed at first, as on Apple silicon.
 @property(nonatomic, readwrite) MTLMathMode mathMode;
 
 /// Version of the language; the newest at first.
