@@ -96,14 +96,18 @@ static void calls_of_an_executable() {
   // Other executables by the same name are another program.
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* y = placeholder(g, {2, 3});
-  NSArray* result = [g callSymbolName:@"f" inputTensors:list(y) outputTypes:list(typed({-1, 3})) name:nil];
-  for (const bool negates : {true, false, true}) {
-    MPSGraph* own = [[MPSGraph new] autorelease];
-    MPSGraphTensor* z = placeholder(own, {2, 3});
-    MPSGraphExecutable* f =
-        compiled(own, list(z), list(negates ? [own negativeWithTensor:z name:nil] : [own squareWithTensor:z name:nil]));
-    CHECK_ARRAY(run(compiled(g, list(y), result, named(@"f", f)), x),
-                map(x, [&](double v) { return negates ? -v : v * v; }));
+  // A type without a shape fits every shape.
+  MPSGraphShapedType* const unranked = [[MPSGraphShapedType new] autorelease];
+  for (MPSGraphShapedType* const type : {typed({-1, 3}), unranked}) {
+    NSArray* result = [g callSymbolName:@"f" inputTensors:list(y) outputTypes:list(type) name:nil];
+    for (const bool negates : {true, false, true}) {
+      MPSGraph* own = [[MPSGraph new] autorelease];
+      MPSGraphTensor* z = placeholder(own, {2, 3});
+      MPSGraphExecutable* f = compiled(
+          own, list(z), list(negates ? [own negativeWithTensor:z name:nil] : [own squareWithTensor:z name:nil]));
+      CHECK_ARRAY(run(compiled(g, list(y), result, named(@"f", f)), x),
+                  map(x, [&](double v) { return negates ? -v : v * v; }));
+    }
   }
 }
 

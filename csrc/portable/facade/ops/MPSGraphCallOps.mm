@@ -29,7 +29,7 @@ std::string text_of(NSString* string) {
   std::vector<ir::Type> types;
   for (MPSGraphType* type in outputTypes) {
     auto* const shaped = static_cast<MPSGraphShapedType*>(type);
-    types.push_back({dtype_of([shaped dataType]), shape_of([shaped shape])});
+    types.push_back({dtype_of([shaped dataType]), shape_or_unranked([shaped shape])});
   }
   if (operands.empty() || types.empty()) {
     raise_invalid(@"[callSymbolName] There are %zu inputs and %zu output types, but a call has some of both.",
