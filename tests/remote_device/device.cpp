@@ -17,6 +17,7 @@
 #include "device/added_devices.h"
 #include "device/arena.h"
 #include "device/executor.h"
+#include "device/work_queue.h"
 #include "ir/rewrite.h"
 #include "reference.h"
 
@@ -29,11 +30,16 @@ using device::Step;
 // Not the CPU's: a plan for this device shows that it asked.
 constexpr size_t kAlignment = 128;
 
-// The thread of the device. Where it cannot be asked any more, in a forked child or at the end of the process, the
+// A thread of the device. Where it cannot be asked any more, in a forked child or at the end of the process, the
 // caller does the work: all that is left then is to free and to refuse.
 class Processor {
  public:
-  static Processor& shared() {
+  static Processor& computing() {
+    static Processor& processor = *new Processor;
+    return processor;
+  }
+  // Beside the first: a copy waits for no run, which may never end.
+  static Processor& copying() {
     static Processor& processor = *new Processor;
     return processor;
   }
@@ -80,16 +86,16 @@ class RemoteStorage final : public device::Storage {
   ~RemoteStorage() override { counters_.allocated_bytes -= size(); }
 
   void read(size_t offset, void* to, size_t bytes) override {
-    Processor::shared().run([&] { std::memcpy(to, bytes_.get() + offset, bytes); });
+    Processor::copying().run([&] { std::memcpy(to, bytes_.get() + offset, bytes); });
     counters_.bytes_from_device += bytes;
   }
   void write(size_t offset, const void* from, size_t bytes) override {
-    Processor::shared().run([&] { std::memcpy(bytes_.get() + offset, from, bytes); });
+    Processor::copying().run([&] { std::memcpy(bytes_.get() + offset, from, bytes); });
     counters_.bytes_to_device += bytes;
   }
   void copy_rows(Rows to, Storage& source, Rows from, size_t row_bytes, size_t count) override {
     const std::byte* const bytes = static_cast<RemoteStorage&>(source).remote_bytes();
-    Processor::shared().run([&] {
+    Processor::copying().run([&] {
       std::byte* written = bytes_.get() + to.offset;
       const std::byte* read = bytes + from.offset;
       for (size_t i = 0; i < count; ++i, written += to.pitch, read += from.pitch) {
@@ -98,7 +104,7 @@ class RemoteStorage final : public device::Storage {
     });
   }
   void fill(size_t offset, size_t bytes, uint8_t value) override {
-    Processor::shared().run([&] { std::memset(bytes_.get() + offset, value, bytes); });
+    Processor::copying().run([&] { std::memset(bytes_.get() + offset, value, bytes); });
   }
   uintptr_t address() const noexcept override { return address_; }
   std::byte* host_bytes() noexcept override { return nullptr; }
@@ -152,7 +158,7 @@ class RemoteExecutor final : public device::Executor {
 
   bool run(const device::Arguments& arguments) override {
     const device::ArenaShare::Use use = arena_.use();
-    Processor::shared().run([&] {
+    Processor::computing().run([&] {
       std::this_thread::sleep_for(std::chrono::microseconds(50));  // later than the caller might think
       execute(arguments, bytes_of(use.storage));
     });
@@ -181,7 +187,8 @@ class RemoteExecutor final : public device::Executor {
     std::vector<std::byte*> operands, results;
     for (size_t i = 0; i < plan_.steps.size();) {
       const Step& step = plan_.steps[i++];
-      if (step.kind == Step::Kind::kJump && arguments.interrupted != nullptr && *arguments.interrupted) {
+      const bool ends = device::runs_shall_end() || (arguments.interrupted != nullptr && *arguments.interrupted);
+      if (step.kind == Step::Kind::kJump && ends) {
         throw device::Interrupted(
             std::any_of(plan_.steps.begin(), plan_.steps.begin() + static_cast<ptrdiff_t>(i), device::writes_variable));
       }
