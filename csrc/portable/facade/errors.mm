@@ -38,6 +38,13 @@ void require_elements(NSArray* array, Class expected) {
   for (id element in array) require_kind(element, expected);
 }
 
+void require_block(id object) {
+  static const Class blocks = objc_lookUpClass("AlloyBlock");
+  if (object == nil) raise_invalid(@"[Block] Expected a block, got nil.");
+  if ([object isKindOfClass:blocks]) return;
+  raise_invalid(@"[Block] Expected a block, got an object of class %@.", NSStringFromClass([object class]));
+}
+
 static bool lacks_memory(const device::Status& status) { return status.message == runtime::kMemoryIsExhausted; }
 
 void raise_if_failed(const device::Status& status) {

@@ -19,7 +19,7 @@ bool imitates(ir::Quirk quirk);
 // Raises NSInvalidArgumentException if ALLOY_PRETEND names an unknown system.
 void refuse_unknown_imitation();
 
-// Removes the selectors that the imitated system lacks (newer.def).
-void hide_newer_selectors();
+// Removes the selectors that the imitated system lacks (newer.def), and lets retained blocks go with their scope.
+void imitate_classes();
 
 }  // namespace alloy::facade

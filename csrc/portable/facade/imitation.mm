@@ -84,6 +84,12 @@ Question replace(Method method, Question by) {
   return reinterpret_cast<Question>(method_setImplementation(method, reinterpret_cast<IMP>(by)));
 }
 
+// Of a block in its scope.
+id stay(id block, SEL) {
+  NSLog(@"[retain] A block in its scope was retained, which a Mac does not do: it goes with its scope. Send it copy.");
+  return block;
+}
+
 }  // namespace
 
 void raise_abort(const std::string& sentence) {
@@ -104,7 +110,7 @@ void refuse_unknown_imitation() {
   if (!compiler::imitation().mistake.empty()) raise_invalid(@"%s", compiler::imitation().mistake.c_str());
 }
 
-void hide_newer_selectors() {
+void imitate_classes() {
   if (!compiler::imitation().system.is_apple()) return;
   for (const Newer& row : kNewer) {
     if (!lacks(row)) continue;
@@ -112,6 +118,7 @@ void hide_newer_selectors() {
     hide(owner, row);
     hide(object_getClass(owner), row);
   }
+  class_addMethod(objc_lookUpClass("AlloyStackBlock"), @selector(retain), reinterpret_cast<IMP>(stay), "@@:");
   // Of NSObject: a class of this runtime takes no new class methods once it has been sent a message.
   g_responds = replace(class_getInstanceMethod([NSObject class], @selector(respondsToSelector:)), responds);
   const Method of_classes = class_getClassMethod([NSObject class], @selector(respondsToSelector:));

@@ -10,9 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "compiler/imitation.h"
-#include "facade/errors.h"
-
 namespace {
 
 // Flags of a block literal.
@@ -221,15 +218,6 @@ ALLOY_EXPORT void _Block_object_dispose(const void* value, const int kind)
 @end
 
 @implementation AlloyStackBlock
-
-// On a Mac nothing happens, and the block goes with its scope.
-- (id)retain {
-  static const bool is_imitation = alloy::compiler::imitation().system.is_apple();
-  if (!is_imitation) return [super retain];
-  NSLog(@"[retain] A block in its scope was retained, which a Mac does not do: it goes with its scope. Send it copy.");
-  return self;
-}
-
 @end
 
 @implementation AlloyGlobalBlock
@@ -237,13 +225,3 @@ ALLOY_EXPORT void _Block_object_dispose(const void* value, const int kind)
 
 @implementation AlloyMallocBlock
 @end
-
-namespace alloy::facade {
-
-void require_block(id object) {
-  if (object == nil) raise_invalid(@"[Block] Expected a block, got nil.");
-  if ([object isKindOfClass:[AlloyBlock class]]) return;
-  raise_invalid(@"[Block] Expected a block, got an object of class %@.", NSStringFromClass([object class]));
-}
-
-}  // namespace alloy::facade

@@ -185,7 +185,7 @@ void touch_objects() {
 extern "C" void alloy_warm_up() {
   @autoreleasepool {
     touch_classes();
-    hide_newer_selectors();
+    imitate_classes();
     touch_foundation();
     touch_exceptions();
     touch_blocks();
