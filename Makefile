@@ -46,7 +46,7 @@ test-python: build-tests
 # whole trainings take seconds, all that sees the engine takes minutes.
 test-imitations: $(IMITATED:%=test-%)
 
-$(IMITATED:%=test-%): test-%: setup
+$(IMITATED:%=test-%): test-%: setup $(VENV)/.requirements-of-test
 	env ALLOY_PRETEND=$* $(PYTEST) \
 	  $(addprefix tests/python/test_,ops.py quirks.py storage.py training.py)
 
@@ -58,18 +58,18 @@ test-remote: build-tests
 	$(REMOTE) $(PYTEST) $(addprefix tests/python/test_,ops.py device.py)
 
 # The Objective-C runtime's part on the other processor, emulated.
-test-arm64: $(VENV)/.created
+test-arm64: $(VENV)/.requirements-of-test
 	tests/arm64.sh
 
 # Under the oldest imitation, which differs most, runs every test; test-all-macos26 and its kin are there for the others.
 test-all: test test-clangs test-types test-arm64 test-kills test-all-$(firstword $(IMITATED)) test-all-remote
 
 # What type checkers say of the package and of users' programs.
-test-types: $(VENV)/.types-tools
+test-types: $(BUILD)/.installed $(VENV)/.requirements-of-types
 	$(VENV)/bin/pyright --level error --pythonpath $(VENV)/bin/python python/alloy tests/typed
 
 # The small programs of tests/programs with every clang++ of version 14 or newer that is in the path.
-test-clangs: setup
+test-clangs: setup $(VENV)/.requirements-of-test
 	@found=; for version in 14 15 16 17 18 19 20 21; do \
 	  if command -v clang++-$$version > /dev/null; then \
 	    found="$$found clang++-$$version"; echo "clang++-$$version:"; \
@@ -78,7 +78,7 @@ test-clangs: setup
 	done; echo "Found:$${found:- no clang++-14 or newer under its versioned name}"; [ -n "$$found" ]
 
 # A training that is killed 50 times, where test-python kills it 10 times.
-test-kills: setup
+test-kills: setup $(VENV)/.requirements-of-test
 	env ALLOY_KILLS=50 $(VENV)/bin/python -m pytest --quiet tests/python/test_resume.py -k killed
 
 # Tests that see no device, or choose it themselves.
@@ -101,7 +101,7 @@ compile: $(BUILD)/.with-tests $(BUILD)/.with-benchmarks
 # framework's code, with the framework alone under them.
 SANITIZED_PYTHON := $(addprefix tests/python/test_, \
   ops.py feeds.py from_file.py graph.py gradients.py nn.py optimizers.py storage.py training.py)
-asan: setup $(VENV)/.asan-packages
+asan: setup $(VENV)/.requirements-of-test $(VENV)/.asan-packages
 	$(VENV)/bin/cmake --preset asan
 	$(VENV)/bin/cmake --build --preset asan --target tests
 	$(VENV)/bin/ctest --preset asan --exclude-regex 'cpu\.'  # under OpenMP's limits: minutes each, and the same memory
@@ -119,7 +119,7 @@ bench: $(BUILD)/.with-benchmarks $(BENCH)/.peers
 	$(BENCH)/venv/bin/python benchmarks/compile_times.py --output benchmarks/COMPILE_TIMES.md
 
 # The site, in build/site. The code on its pages is run by test-python (test_docs.py).
-docs: $(VENV)/.docs-tools
+docs: $(BUILD)/.installed $(VENV)/.requirements-of-docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 	@echo "build/site/index.html"
 
@@ -145,17 +145,18 @@ $(VENV)/.asan-packages: $(VENV)/.created
 	packaging/install_system_packages.sh tests asan
 	@touch $@
 
-$(VENV)/.build-requirements: $(VENV)/.created pyproject.toml packaging/build_requirements.py
-	$(VENV)/bin/python packaging/build_requirements.py > $(VENV)/build-requirements.txt
-	$(VENV)/bin/python -m pip install --quiet --requirement $(VENV)/build-requirements.txt
+# What the build, the tests, the type checker and the documentation need of Python: groups of pyproject.toml.
+$(VENV)/.requirements-of-%: $(VENV)/.created pyproject.toml packaging/requirements_of.py
+	$(VENV)/bin/python packaging/requirements_of.py $* > $(VENV)/requirements-of-$*.txt
+	$(VENV)/bin/python -m pip install --quiet --requirement $(VENV)/requirements-of-$*.txt
 	@touch $@
 
-$(BUILD)/.installed: $(VENV)/.build-requirements
-	$(VENV)/bin/python -m pip install $(BUILD_OPTIONS) --config-settings=editable.rebuild=true --editable '.[digits,test]'
+$(BUILD)/.installed: $(VENV)/.requirements-of-build
+	$(VENV)/bin/python -m pip install $(BUILD_OPTIONS) --config-settings=editable.rebuild=true --editable '.[digits]'
 	@touch $@
 
 # The tests and the benchmarks enter the tree when they are wanted first, with what they need.
-$(BUILD)/.with-tests: $(BUILD)/.installed
+$(BUILD)/.with-tests: $(BUILD)/.installed $(VENV)/.requirements-of-test
 	packaging/install_system_packages.sh tests
 	$(VENV)/bin/cmake -DALLOY_BUILD_TESTS=ON $(BUILD)
 	@touch $@
@@ -170,16 +171,6 @@ $(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
 	grep -v '^#' benchmarks/requirements.txt | while read -r peer; do \
 	  $(BENCH)/venv/bin/python -m pip install --quiet "$$peer" || \
 	    echo "$$peer cannot be installed: the report will say so."; done
-	@touch $@
-
-$(VENV)/.docs-tools: $(BUILD)/.installed
-	$(VENV)/bin/python -m pip install --quiet $(BUILD_OPTIONS) --config-settings=editable.rebuild=true \
-	  --editable '.[digits,test,docs]'
-	@touch $@
-
-$(VENV)/.types-tools: $(BUILD)/.installed
-	$(VENV)/bin/python -m pip install --quiet $(BUILD_OPTIONS) --config-settings=editable.rebuild=true \
-	  --editable '.[digits,test,types]'
 	@touch $@
 
 $(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt

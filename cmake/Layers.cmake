@@ -7,6 +7,9 @@
 # copies cannot run a C++ handler under GCC's Objective-C runtime, so g++'s objects come first: the target's
 # own, then ir, device, compiler, cpu, runtime, then engine or facade, and within a layer .cpp before .mm. The test
 # link_order reads the result.
+#
+# The sources of a layer are compiled many at a time (CMAKE_UNITY_BUILD), because reading the headers takes longer than
+# compiling what is written behind them. So a name in an anonymous namespace is given once in a layer.
 
 set(ALLOY_INCLUDE_ROOT "${PROJECT_BINARY_DIR}/include")
 
@@ -24,6 +27,12 @@ function(alloy_layer name directory)
     return()
   endif()
   add_library(alloy_${name} STATIC ${cxx_sources} ${objcxx_sources})
+  foreach(source IN LISTS cxx_sources)
+    file(STRINGS "${source}" dispatched REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
+    if(dispatched)  # Highway compiles such a file again for each instruction set
+      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
   target_compile_options(alloy_${name} PRIVATE ${ALLOY_WARNINGS})
   target_link_libraries(alloy_${name} PRIVATE Threads::Threads)
   alloy_sees(alloy_${name} ${name} ${arg_SEES})

@@ -49,7 +49,7 @@ std::vector<ir::Type> result_types(const std::shared_ptr<Package>& package, cons
   }
 }
 
-py::list run(const std::shared_ptr<Package>& package, const std::vector<py::object>& arrays) {
+py::list run_package(const std::shared_ptr<Package>& package, const std::vector<py::object>& arrays) {
   if (arrays.size() != package->feeds().size()) {
     throw ir::Error(ir::Error::Kind::kValue, "[executable] Expected " + std::to_string(package->feeds().size()) +
                                                  " feeds, got " + std::to_string(arrays.size()) + ".");
@@ -87,7 +87,7 @@ void bind_package(py::module_& m) {
            py::arg("path"), py::arg("device"))
       .def_property_readonly("feeds", [](const Package& p) { return ports(p.feeds()); })
       .def_property_readonly("fetches", [](const Package& p) { return ports(p.fetches()); })
-      .def("run", &run, py::arg("arrays"), "The fetches, for an array of each feed.")
+      .def("run", &run_package, py::arg("arrays"), "The fetches, for an array of each feed.")
       .def(
           "write",
           [](Package& p, const std::string& path) {

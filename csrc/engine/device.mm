@@ -8,6 +8,7 @@
 #include "engine/caught.h"
 #include "engine/device_info.h"
 #include "engine/error.h"
+#import "engine/mps_types.h"
 #include "engine/stats.h"
 #include "ir/op.h"
 
@@ -26,8 +27,6 @@ struct AlloyVersion {
 
 namespace alloy::engine {
 namespace {
-
-uint64_t number(NSDictionary* counts, NSString* key) { return [[counts objectForKey:key] unsignedLongLongValue]; }
 
 // Every device that the system tells of. (By name: not every system of Apple's has the function.)
 Ref<NSArray<id<MTLDevice>>*> all_devices() {

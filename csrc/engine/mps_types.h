@@ -18,5 +18,9 @@ NSArray<NSNumber*>* mps_numbers(const ir::Dims& numbers);
 MPSGraphTensorNamedDataLayout mps_layout(const std::string& word);
 // nil for an empty text.
 NSString* mps_name(const std::string& text);
+// A count in a dictionary; 0 where it has none.
+inline uint64_t number(NSDictionary* counts, NSString* key) {
+  return [[counts objectForKey:key] unsignedLongLongValue];
+}
 
 }  // namespace alloy::engine

@@ -4,6 +4,7 @@
 
 #include "engine/error.h"
 #import "engine/lowering/lowered.h"
+#import "engine/mps_types.h"
 
 namespace alloy::engine {
 namespace {
@@ -65,7 +66,6 @@ Ref<MPSGraphExecutable*> compile_framework(id<MTLDevice> on, const Lowered& step
                                                                    compilationDescriptor:descriptor.get()]);
 }
 
-uint64_t number(NSDictionary* entries, NSString* key) { return [[entries objectForKey:key] unsignedLongLongValue]; }
 double seconds(NSDictionary* entries, NSString* key) { return [[entries objectForKey:key] doubleValue]; }
 std::string text(NSDictionary* entries, NSString* key) { return [[entries objectForKey:key] UTF8String]; }
 

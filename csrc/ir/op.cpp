@@ -4,6 +4,7 @@
 #include "ir/rules.h"
 
 namespace alloy::ir {
+namespace rows {
 namespace {
 
 // The attribute sets of structured ops, in the words of ops.def.
@@ -107,14 +108,15 @@ constexpr Signature kComposites[] = {
 };
 
 }  // namespace
+}  // namespace rows
 
-std::span<const Signature> composite_table() { return kComposites; }
+std::span<const Signature> composite_table() { return rows::kComposites; }
 
-const OpInfo& info(OpCode code) { return kTable[static_cast<size_t>(code)]; }
-std::span<const OpInfo> op_table() { return kTable; }
+const OpInfo& info(OpCode code) { return rows::kTable[static_cast<size_t>(code)]; }
+std::span<const OpInfo> op_table() { return rows::kTable; }
 
 const OpInfo* find_op(std::string_view name) {
-  for (const OpInfo& row : kTable) {
+  for (const OpInfo& row : rows::kTable) {
     if (row.name == name) return &row;
   }
   return nullptr;

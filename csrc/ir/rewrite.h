@@ -16,6 +16,14 @@ namespace alloy::ir {
 // nothing: the op is copied, its regions too, and its types are inferred anew; it keeps its slot, name and location.
 using Replacement = std::optional<std::vector<Value>>;
 
+// For rules: a constant of one number, and a value in another type.
+inline Value constant(Graph& graph, const Type& type, double number) {
+  return graph.value(OpCode::constant, {}, {{Attr::kValue, Literal::splat(type, number)}});
+}
+inline Value cast(Graph& graph, Value v, DType dtype) {
+  return graph.value(OpCode::cast, {v}, {{Attr::kDtype, dtype}});
+}
+
 // Makes a copy of a graph op by op, of what its results and effects need.
 class Rewriter {
  public:

@@ -77,7 +77,7 @@ std::string one_hot_of_floats() {
   return q.values({[q.graph oneHotWithIndicesTensor:q.feed(std::vector<float>{1, 0}, {2}) depth:2 name:nil]});
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kArraysRows[] = {
     {"row_strides", "an array exported with the strides 4 and 16", "0 1 2 9 3 4 5", 0,
      "a program that ships; the header begins with rows", nullptr, row_strides},
     {"rows_of_a_buffer", "rows of an array over a buffer, of 12 bytes", nullptr, 0,
@@ -90,6 +90,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kArrays = kRows;
+const std::span<const Probe> kArrays = kArraysRows;
 
 }  // namespace alloy::probes

@@ -380,7 +380,7 @@ std::string package() {
   return join(words);
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kExecutablesRows[] = {
     {"default_device", "the default device; how many there are", nullptr, 0, "nil without CoreGraphics on some systems",
      nullptr, default_device},
     {"framework_runs", "a sum of two vectors", "4 7", 0, "arithmetic", nullptr, framework_runs},
@@ -422,6 +422,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kExecutables = kRows;
+const std::span<const Probe> kExecutables = kExecutablesRows;
 
 }  // namespace alloy::probes

@@ -176,7 +176,7 @@ std::string sparse_places() {
                                            name:nil]);
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kIndicesRows[] = {
     {"rank5_order", "sorts and sums along the first of 5 axes", "7 5 3 2 1 0 0 1 3 5 10 7", 0, "the ops' definitions",
      "order_beyond_axis4", rank5_order},
     {"int16_order", "positions of int16 in order", "1 0 2", 0, "the op's definition", "order_of_other_types",
@@ -211,6 +211,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kIndices = kRows;
+const std::span<const Probe> kIndices = kIndicesRows;
 
 }  // namespace alloy::probes

@@ -140,7 +140,7 @@ std::string nan_among_numbers() {
                    [q.graph maxPooling2DWithSourceTensor:x descriptor:pool name:nil]});
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kNumbersRows[] = {
     {"power_of_negative", "powers of negative bases", "-8 9 -0.5 0.25", 1e-5, "arithmetic; fast pow rounds",
      "power_of_negative", power_of_negative, "nan nan nan 0.25"},
     {"sign_of_int64", "signs of int64", "-1 0 1", 0, "the op's definition", "sign_of_int64", sign_of_int64},
@@ -162,6 +162,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kNumbers = kRows;
+const std::span<const Probe> kNumbers = kNumbersRows;
 
 }  // namespace alloy::probes

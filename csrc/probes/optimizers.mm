@@ -44,7 +44,7 @@ std::string scalar_sgd() {
                                                                       name:nil]);
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kOptimizersRows[] = {
     {"cross_entropy_shapes", "the shapes of a loss: kept, summed, averaged", nullptr, 0,
      "documented nowhere; the engine reshapes", nullptr, cross_entropy_shapes},
     {"adam", "Adam's results: value, momentum, velocity", "3.5 4.16666667 1.5 -0.5 1 1", 1e-5,
@@ -55,6 +55,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kOptimizers = kRows;
+const std::span<const Probe> kOptimizers = kOptimizersRows;
 
 }  // namespace alloy::probes

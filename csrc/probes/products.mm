@@ -242,7 +242,7 @@ std::string stencil_of_arguments() {
   return stenciled(descriptor);
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kProductsRows[] = {
     {"rank5_product", "a matrix product of tensors of 5 axes", "(2,1,2,1,1) 2 6 17 8", 0, "arithmetic",
      "product_beyond_rank4", rank5_product},
     {"long_product", "a matrix product along 40,000 elements", "right", 0, "arithmetic in integers",
@@ -286,6 +286,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kProducts = kRows;
+const std::span<const Probe> kProducts = kProductsRows;
 
 }  // namespace alloy::probes

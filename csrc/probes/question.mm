@@ -44,7 +44,7 @@ std::vector<T> values_of(MPSGraphTensorData* data) {
 }
 
 template <class T>
-std::string values_text(MPSGraphTensorData* data) {
+std::string typed_text(MPSGraphTensorData* data) {
   std::vector<std::string> words;
   for (T value : values_of<T>(data)) words.push_back(text(value));
   return join(words);
@@ -103,10 +103,10 @@ std::string join(const std::vector<std::string>& words) {
 
 std::string values_text(MPSGraphTensorData* data) {
   switch ([data dataType]) {
-    case MPSDataTypeFloat32: return values_text<float>(data);
-    case MPSDataTypeInt32: return values_text<int32_t>(data);
-    case MPSDataTypeInt64: return values_text<int64_t>(data);
-    default: return values_text<uint8_t>(data);
+    case MPSDataTypeFloat32: return typed_text<float>(data);
+    case MPSDataTypeInt32: return typed_text<int32_t>(data);
+    case MPSDataTypeInt64: return typed_text<int64_t>(data);
+    default: return typed_text<uint8_t>(data);
   }
 }
 

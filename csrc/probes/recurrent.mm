@@ -124,7 +124,7 @@ std::string gru() {
   return q.values(tensors(made, gradients, 2));
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kRecurrentRows[] = {
     {"rnn", "a cell of one gate and its gradients", "0.554599722 0.0272930812 1.03837083 0.999255088 0.519185413", 1e-5,
      "the recurrence in NumPy's float64", nullptr, rnn},
     {"lstm", "an LSTM and its gradients",
@@ -138,6 +138,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kRecurrent = kRows;
+const std::span<const Probe> kRecurrent = kRecurrentRows;
 
 }  // namespace alloy::probes

@@ -67,7 +67,7 @@ std::string normalization_gradients() {
   return q.values({gamma, beta, source});
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kReductionsRows[] = {
     {"no_axes", "a sum over no axes is what it sums", "(2) 1 2", 0, "arithmetic", "reduction_of_no_axes", no_axes},
     {"rank5_sum", "a sum over the first of 5 axes", "(1,2,1,2,1) 6 8 10 12", 0, "arithmetic", "reduction_beyond_rank4",
      rank5_sum},
@@ -81,6 +81,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kReductions = kRows;
+const std::span<const Probe> kReductions = kReductionsRows;
 
 }  // namespace alloy::probes

@@ -24,7 +24,7 @@ std::string slice_gradient(long start, long end, long stride) {
 std::string slice_gradient() { return slice_gradient(2, 4, 1); }
 std::string strided_slice_gradient() { return join({slice_gradient(1, 4, 2), slice_gradient(4, 0, -2)}); }
 
-constexpr Probe kRows[] = {
+constexpr Probe kSlicesRows[] = {
     {"slice_backwards", "a slice of stride -2", "(2) 4 2", 0, "the definition of a slice", nullptr, slice_backwards},
     {"slice_gradient", "the gradient of a slice of stride 1", "(6) 0 0 10 20 0 0", 0, "the slice's transpose", nullptr,
      slice_gradient},
@@ -34,6 +34,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kSlices = kRows;
+const std::span<const Probe> kSlices = kSlicesRows;
 
 }  // namespace alloy::probes

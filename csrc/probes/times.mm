@@ -200,7 +200,7 @@ std::string turned_product_times() {
   return join({"straight", milliseconds(q, product(a)), "turned", milliseconds(q, turned)});
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kTimesRows[] = {
     {"held_step", "an Adam step held back in three ways", "3 2 0.25 3 2 0.25 3 2 0.25", 0,
      "what is not taken changes nothing", nullptr, held_step},
     {"held_step_ms", "ms of an Adam step that may not be taken", nullptr, 0,
@@ -217,6 +217,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kTimes = kRows;
+const std::span<const Probe> kTimes = kTimesRows;
 
 }  // namespace alloy::probes

@@ -69,7 +69,7 @@ std::string complex_feed() {
   return join({text(parts[0]), text(parts[1])});
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kTypesRows[] = {
     {"bool_constant", "true as a scalar constant, cast, compared", "1 1 1", 0, "the definition of true", "true_is_255",
      bool_constant, "? 255 0"},
     {"constant_of_one", "a constant of one element, concatenated", "(3) 5 1 2 (3) 5 1 2", 0, "the op's definition",
@@ -87,6 +87,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kTypes = kRows;
+const std::span<const Probe> kTypes = kTypesRows;
 
 }  // namespace alloy::probes

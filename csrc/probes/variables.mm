@@ -68,7 +68,7 @@ std::string variable_of_a_feed() {
   return made_of(q, q.feed(std::vector<float>{3}, {1}));
 }
 
-constexpr Probe kRows[] = {
+constexpr Probe kVariablesRows[] = {
     {"shared_variable", "two executables share a graph's variable", "3 12", 0, "the engine relies on it", nullptr,
      shared_variable},
     {"fetched_before_assign", "a fetch before the assignment: the old value", "1 2", 0, "the engine relies on it",
@@ -85,6 +85,6 @@ constexpr Probe kRows[] = {
 
 }  // namespace
 
-const std::span<const Probe> kVariables = kRows;
+const std::span<const Probe> kVariables = kVariablesRows;
 
 }  // namespace alloy::probes

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
 #include "ir/native.h"
 #include "ir/regions.h"
+#include "ir/rewrite.h"
 
 namespace alloy::test {
 
@@ -23,10 +23,6 @@ inline Type bools(Shape shape) { return {DType::boolean, std::move(shape)}; }
 
 inline Value placeholder(Graph& graph, const Type& type) {
   return graph.value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}});
-}
-
-inline Value constant(Graph& graph, const Type& type, double value) {
-  return graph.value(OpCode::constant, {}, {{Attr::kValue, Literal::splat(type, value)}});
 }
 
 inline Value variable(Graph& graph, const Type& type, double initial = 0) {

@@ -13,8 +13,6 @@ using ir::kMostImages;
 using ir::OpCode;
 using ir::Shape;
 
-NSUInteger unsign(int64_t value) { return static_cast<NSUInteger>(value); }
-
 // The windows of a convolution with weights of that shape.
 std::vector<ir::Window> windows_of_convolution(const ir::Op& op, const Shape& source, const Shape& weights) {
   Dims kernel;

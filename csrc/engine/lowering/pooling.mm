@@ -9,8 +9,6 @@ using ir::Attr;
 using ir::Dims;
 using ir::Shape;
 
-NSUInteger unsign(int64_t value) { return static_cast<NSUInteger>(value); }
-
 MPSGraphPooling2DOpDescriptor* pooling(const ir::Op& op, const Shape& source) {
   const std::vector<ir::Window> windows = windows_of(op, source, op.attributes.ints(Attr::kWindow));
   const ir::Window &y = windows[0], &x = windows[1];

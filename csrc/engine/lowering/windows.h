@@ -8,6 +8,9 @@
 
 namespace alloy::engine {
 
+// A number of a window, as descriptors take it.
+inline NSUInteger unsign(int64_t value) { return static_cast<NSUInteger>(value); }
+
 // The windows along each of an op's axes with their padding resolved: the framework gets explicit numbers, so that only
 // ir decides what "same" means. `kernel`: the window's extents along them.
 inline std::vector<ir::Window> windows_of(const ir::Op& op, const ir::Shape& source, const ir::Dims& kernel) {

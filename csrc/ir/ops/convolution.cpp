@@ -36,7 +36,7 @@ Shape convolved(const Op& op, const Shape& source, const Shape& weights) {
   return Shape(dims);
 }
 
-Types infer_forward(const Op& op) {
+Types infer_convolution(const Op& op) {
   const Type &source = operand(op, 0), &weights = operand(op, 1);
   require_image(op, source, "a source");
   require_image(op, weights, "weights");
@@ -100,8 +100,8 @@ Cost convolution_cost(const Op& op, const Value& weights, const Value& result) {
 
 }  // namespace
 
-Types infer_conv2d(const Op& op) { return infer_forward(op); }
-Types infer_conv3d(const Op& op) { return infer_forward(op); }
+Types infer_conv2d(const Op& op) { return infer_convolution(op); }
+Types infer_conv3d(const Op& op) { return infer_convolution(op); }
 Types infer_conv2d_data_gradient(const Op& op) { return infer_data_gradient(op); }
 Types infer_conv3d_data_gradient(const Op& op) { return infer_data_gradient(op); }
 Types infer_conv2d_weights_gradient(const Op& op) { return infer_weights_gradient(op); }

@@ -28,7 +28,7 @@ Shape pooled(const Op& op, const Shape& source) {
   return Shape(dims);
 }
 
-Types infer_forward(const Op& op) {
+Types infer_pooling(const Op& op) {
   const Type& source = operand(op, 0);
   require_image(op, source, "a source");
   require_window_attributes(op);
@@ -46,17 +46,17 @@ Types infer_gradient(const Op& op) {
 
 }  // namespace
 
-Types infer_max_pool2d(const Op& op) { return infer_forward(op); }
-Types infer_avg_pool2d(const Op& op) { return infer_forward(op); }
-Types infer_max_pool4d(const Op& op) { return infer_forward(op); }
-Types infer_avg_pool4d(const Op& op) { return infer_forward(op); }
+Types infer_max_pool2d(const Op& op) { return infer_pooling(op); }
+Types infer_avg_pool2d(const Op& op) { return infer_pooling(op); }
+Types infer_max_pool4d(const Op& op) { return infer_pooling(op); }
+Types infer_avg_pool4d(const Op& op) { return infer_pooling(op); }
 Types infer_max_pool2d_gradient(const Op& op) { return infer_gradient(op); }
 Types infer_avg_pool2d_gradient(const Op& op) { return infer_gradient(op); }
 Types infer_max_pool4d_gradient(const Op& op) { return infer_gradient(op); }
 Types infer_avg_pool4d_gradient(const Op& op) { return infer_gradient(op); }
 
 Types infer_max_pool4d_with_indices(const Op& op) {
-  Types types = infer_forward(op);
+  Types types = infer_pooling(op);
   types.push_back({DType::int32, types[0].shape});
   return types;
 }

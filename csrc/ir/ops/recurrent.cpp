@@ -7,19 +7,19 @@
 namespace alloy::ir {
 namespace {
 
-// The extents of an op's sequence, as far as they are known.
-struct Extents {
+// The sizes of an op's sequence, as far as they are known.
+struct Sizes {
   int64_t steps = kUnknown, batch = kUnknown, units = kUnknown;
 
   int64_t of_gates(int64_t gates) const { return units == kUnknown ? kUnknown : gates * units; }
 };
 
 // Units by the recurrent weights, steps and batch by a sequence.
-Extents extents_of(const Op& op, size_t sequence, size_t weights) {
+Sizes sizes_of(const Op& op, size_t sequence, size_t weights) {
   const Shape &x = operand(op, sequence).shape, &w = operand(op, weights).shape;
   if (x.ranked() && x.rank() != 3) op.fail("Expected (steps, batch, gates * units), got " + text(x));
   if (w.ranked() && w.rank() != 2) op.fail("Expected recurrent weights (gates * units, units), got " + text(w));
-  Extents e;
+  Sizes e;
   if (x.ranked()) {
     e.steps = x[0];
     e.batch = x[1];
@@ -57,16 +57,16 @@ bool flag(const Op& op, Attr attr) { return op.attributes.flag(attr); }
 int64_t kept_gates(const Op& op) { return flag(op, Attr::kResetAfter) ? 4 : 3; }
 
 // x, weights and what every cell has behind them.
-Extents require_cell(const Op& op, int64_t gates, int64_t activations) {
+Sizes require_cell(const Op& op, int64_t gates, int64_t activations) {
   require_activations(op, activations);
-  const Extents e = extents_of(op, 0, 1);
+  const Sizes e = sizes_of(op, 0, 1);
   require_shape(op, 1, {e.of_gates(gates), e.units}, "recurrent weights");
   require_shape(op, 0, {e.steps, e.batch, e.of_gates(gates)}, "x");
   require_shape(op, 2, {e.batch, e.units}, "a first state");
   return e;
 }
 
-Types cell_types(const Op& op, const Extents& e, int64_t sequences, int64_t kept) {
+Types cell_types(const Op& op, const Sizes& e, int64_t sequences, int64_t kept) {
   const DType dtype = floating_dtype(op);
   Types types(sequences, Type{dtype, Shape({e.steps, e.batch, e.units})});
   if (flag(op, Attr::kTraining)) types.push_back({dtype, Shape({e.steps, e.batch, e.of_gates(kept)})});
@@ -77,7 +77,7 @@ Types cell_types(const Op& op, const Extents& e, int64_t sequences, int64_t kept
 
 Types infer_rnn(const Op& op) {
   require_operands(op, flag(op, Attr::kMasked) ? 4 : 3);
-  const Extents e = require_cell(op, 1, 1);
+  const Sizes e = require_cell(op, 1, 1);
   if (flag(op, Attr::kMasked)) require_shape(op, 3, {e.batch, e.units}, "a mask");
   return cell_types(op, e, 1, 1);
 }
@@ -85,7 +85,7 @@ Types infer_rnn(const Op& op) {
 Types infer_lstm(const Op& op) {
   const size_t masks = flag(op, Attr::kMasked), peepholes = flag(op, Attr::kPeephole);
   require_operands(op, 4 + masks + peepholes);
-  const Extents e = require_cell(op, 4, 5);
+  const Sizes e = require_cell(op, 4, 5);
   require_shape(op, 3, {e.batch, e.units}, "a first cell");
   if (masks > 0) require_shape(op, 4, {e.batch, e.units}, "a mask");
   if (peepholes > 0) require_shape(op, 4 + masks, Shape({e.of_gates(4)}), "a peephole");
@@ -95,7 +95,7 @@ Types infer_lstm(const Op& op) {
 Types infer_gru(const Op& op) {
   const size_t biases = flag(op, Attr::kResetAfter), masks = flag(op, Attr::kMasked);
   require_operands(op, 3 + biases + masks);
-  const Extents e = require_cell(op, 3, 3);
+  const Sizes e = require_cell(op, 3, 3);
   if (biases > 0) require_shape(op, 3, Shape({e.units}), "a secondary bias");
   if (masks > 0) require_shape(op, 3 + biases, {e.batch, e.units}, "a mask");
   return cell_types(op, e, 1, kept_gates(op));
@@ -104,7 +104,7 @@ Types infer_gru(const Op& op) {
 Types infer_rnn_gradient(const Op& op) {
   require_operands(op, flag(op, Attr::kMasked) ? 4 : 3);
   require_activations(op, 1);
-  const Extents e = extents_of(op, 1, 2);
+  const Sizes e = sizes_of(op, 1, 2);
   require_shape(op, 2, {e.units, e.units}, "recurrent weights");
   const Shape sequence({e.steps, e.batch, e.units}), state({e.batch, e.units});
   require_shape(op, 0, sequence, "an incoming gradient");
@@ -119,7 +119,7 @@ Types infer_lstm_gradient(const Op& op) {
   const size_t count = next + flag(op, Attr::kMasked) + flag(op, Attr::kPeephole) + flag(op, Attr::kCellGradient);
   require_operands(op, count);
   require_activations(op, 5);
-  const Extents e = extents_of(op, 1, 3);
+  const Sizes e = sizes_of(op, 1, 3);
   const Shape sequence({e.steps, e.batch, e.units}), state({e.batch, e.units}),
       gates({e.steps, e.batch, e.of_gates(4)});
   require_shape(op, 3, {e.of_gates(4), e.units}, "recurrent weights");
@@ -137,7 +137,7 @@ Types infer_lstm_gradient(const Op& op) {
 Types infer_gru_gradient(const Op& op) {
   require_operands(op, flag(op, Attr::kMasked) ? 6 : 5);
   require_activations(op, 3);
-  const Extents e = extents_of(op, 1, 3);
+  const Sizes e = sizes_of(op, 1, 3);
   const Shape sequence({e.steps, e.batch, e.units}), state({e.batch, e.units}), sums({e.steps, e.batch, e.of_gates(3)});
   require_shape(op, 3, {e.of_gates(3), e.units}, "recurrent weights");
   require_shape(op, 0, sequence, "an incoming gradient");

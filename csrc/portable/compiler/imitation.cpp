@@ -32,12 +32,6 @@ using ir::Shape;
 using ir::Type;
 using ir::Value;
 
-Value constant(Graph& graph, const Type& type, double number) {
-  return graph.value(OpCode::constant, {}, {{Attr::kValue, Literal::splat(type, number)}});
-}
-
-Value cast(Graph& graph, Value v, DType dtype) { return graph.value(OpCode::cast, {v}, {{Attr::kDtype, dtype}}); }
-
 // The first `count` places along an axis; v itself where it has no more.
 Value first(Graph& graph, Value v, int64_t axis, int64_t count) {
   const Dims& dims = v.shape().dims();

@@ -19,10 +19,6 @@ using ir::Shape;
 using ir::Type;
 using ir::Value;
 
-Value constant(Graph& graph, const Type& type, double value) {
-  return graph.value(OpCode::constant, {}, {{Attr::kValue, ir::Literal::splat(type, value)}});
-}
-
 Value empty_like(Graph& graph, Value v) {
   return graph.value(OpCode::empty, {}, {{Attr::kShape, v.shape()}, {Attr::kDtype, v.dtype()}});
 }

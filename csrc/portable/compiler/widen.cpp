@@ -16,33 +16,33 @@ using ir::OpCode;
 using ir::Replacement;
 using ir::Value;
 
-bool is_narrow(DType dtype) { return computed_in(dtype) != dtype; }
+bool is_computed_wider(DType dtype) { return computed_in(dtype) != dtype; }
 
 // Whether the op computes with elements, rather than to move or convert them or to run other ops.
 bool is_arithmetic(const Op& op) {
   return !op.info().facts.every_type && op.code != OpCode::cast && op.info().facts.regions.run == ir::Run::kNever;
 }
 
-Value cast(Graph& graph, Value v, DType dtype) {
+Value converted(Graph& graph, Value v, DType dtype) {
   if (v.dtype() == dtype) return v;
   if (v.op->code == OpCode::empty) {
     return graph.value(OpCode::empty, {}, {{Attr::kShape, v.shape()}, {Attr::kDtype, dtype}});
   }
-  return graph.value(OpCode::cast, {v}, {{Attr::kDtype, dtype}});
+  return ir::cast(graph, v, dtype);
 }
 
 // A population count sees the bits of a negative number that its sign would become in a wider type.
 Value without_sign(Graph& graph, const Op& op, Value v) {
   if (op.code != OpCode::population_count || kind(v.dtype()) != ir::DTypeKind::kSigned) return v;
-  return cast(graph, v, size_of(v.dtype()) == 1 ? DType::uint8 : DType::uint16);
+  return converted(graph, v, size_of(v.dtype()) == 1 ? DType::uint8 : DType::uint16);
 }
 
 }  // namespace
 
 std::unique_ptr<Graph> widen(const Graph& graph, const device::Device& device) {
   const auto is_to_widen = [&](const Op& op) {
-    const auto takes = [](Value v) { return is_narrow(v.dtype()); };
-    const auto gives = [](const ir::Type& type) { return is_narrow(type.dtype); };
+    const auto takes = [](Value v) { return is_computed_wider(v.dtype()); };
+    const auto gives = [](const ir::Type& type) { return is_computed_wider(type.dtype); };
     return is_arithmetic(op) &&
            (std::any_of(op.operands.begin(), op.operands.end(), takes) ||
             std::any_of(op.results.begin(), op.results.end(), gives)) &&
@@ -52,7 +52,7 @@ std::unique_ptr<Graph> widen(const Graph& graph, const device::Device& device) {
   const auto rule = [&](ir::Rewriter& rewriter, const Op& op, std::vector<Value> operands) -> Replacement {
     if (!is_to_widen(op)) return std::nullopt;
     Graph& copy = rewriter.copy();
-    for (Value& v : operands) v = cast(copy, without_sign(copy, op, v), computed_in(v.dtype()));
+    for (Value& v : operands) v = converted(copy, without_sign(copy, op, v), computed_in(v.dtype()));
     ir::Attributes attributes = op.attributes;
     if (attributes.has(Attr::kDtype)) {
       attributes.set(Attr::kDtype, computed_in(attributes.get<DType>(Attr::kDtype)));
@@ -60,7 +60,7 @@ std::unique_ptr<Graph> widen(const Graph& graph, const device::Device& device) {
     const Op* wide = copy.add(op.code, std::move(operands), std::move(attributes));
     std::vector<Value> results;
     for (uint32_t i = 0; i < op.results.size(); ++i) {
-      results.push_back(cast(copy, wide->result(i), op.results[i].dtype));
+      results.push_back(converted(copy, wide->result(i), op.results[i].dtype));
     }
     return results;
   };

@@ -11,8 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// How often a wait looks whether the process is ending with nobody left who could signal.
-constexpr auto kLookInterval = 100ms, kLookIntervalAtEnd = 10ms;
+constexpr auto kLookIntervalAtEnd = 10ms;  // once the process is ending
 
 }  // namespace
 

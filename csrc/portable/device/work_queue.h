@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -68,6 +69,9 @@ bool process_is_forked() noexcept;
 
 // True once exit() has begun to drain the queues.
 bool process_is_ending() noexcept;
+
+// How often whoever waits looks whether the process is ending with nobody left who could wake it.
+inline constexpr std::chrono::milliseconds kLookInterval{100};
 
 // True once exit() has waited in vain for what a queue computes, which then ends as if it were interrupted.
 inline std::atomic<bool> g_runs_shall_end{false};

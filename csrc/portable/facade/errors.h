@@ -3,9 +3,14 @@
 
 #import <Foundation/Foundation.h>
 
+#include <string>
+#include <string_view>
+
 #include "device/work_queue.h"
 
 namespace alloy::facade {
+
+inline NSString* string_of(std::string_view text) { return [NSString stringWithUTF8String:std::string(text).c_str()]; }
 
 // Raises NSInvalidArgumentException with one formatted sentence, "[method] what was given and expected.".
 [[noreturn]] void raise_invalid(NSString* format, ...) __attribute__((format(NSString, 1, 2)));

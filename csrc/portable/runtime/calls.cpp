@@ -33,7 +33,7 @@ const Call* call_of(const Op& op) {
              : nullptr;
 }
 
-[[noreturn]] void refuse(const std::string& symbol, const std::string& why) {
+[[noreturn]] void refuse_call(const std::string& symbol, const std::string& why) {
   throw ir::Error(ir::Error::Kind::kValue, "[callSymbolName] The executable '" + symbol + "' " + why + ".");
 }
 
@@ -47,30 +47,30 @@ std::vector<Value> call(ir::Graph& graph, const Call& called, const std::vector<
   const std::string& symbol = called.symbol;
   const auto found = callables ? callables->find(symbol) : Callables::const_iterator();
   if (!callables || found == callables->end()) {
-    refuse(symbol, "is called, but the compilation descriptor's callables have none of that name");
+    refuse_call(symbol, "is called, but the compilation descriptor's callables have none of that name");
   }
   const Request& request = found->second.request;
   if (operands.size() != request.feeds.size() || called.results.size() != request.results.size()) {
-    refuse(symbol, "has " + std::to_string(request.feeds.size()) + " feeds and " +
-                       std::to_string(request.results.size()) + " targets, but the call has " +
-                       std::to_string(operands.size()) + " inputs and " + std::to_string(called.results.size()) +
-                       " output types");
+    refuse_call(symbol, "has " + std::to_string(request.feeds.size()) + " feeds and " +
+                            std::to_string(request.results.size()) + " targets, but the call has " +
+                            std::to_string(operands.size()) + " inputs and " + std::to_string(called.results.size()) +
+                            " output types");
   }
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < operands.size(); ++i) {
     const Type &declared = request.feeds[i].type(), &given = operands[i].type();
     feeds.push_back({request.feeds[i], given});
     if (!fits(declared, given)) {
-      refuse(symbol,
-             "takes " + to_string(declared) + " as input " + std::to_string(i) + ", but is given " + to_string(given));
+      refuse_call(symbol, "takes " + to_string(declared) + " as input " + std::to_string(i) + ", but is given " +
+                              to_string(given));
     }
   }
   const ir::Specialized body = specialize(feeds, request.results, request.effects, request.callables);
   ir::ValueMap<Value> values;
   for (size_t i = 0; i < operands.size(); ++i) values[body.feeds[i]] = operands[i];
-  if (!body.graph->body().effects.empty()) refuse(symbol, "has target operations, which a call does not run");
+  if (!body.graph->body().effects.empty()) refuse_call(symbol, "has target operations, which a call does not run");
   for (const auto& op : body.graph->body().ops) {
-    if (op->code == OpCode::variable) refuse(symbol, "has variables, which only its own graph has");
+    if (op->code == OpCode::variable) refuse_call(symbol, "has variables, which only its own graph has");
     if (op->code != OpCode::placeholder) ir::copy_into(graph, *op, values);
   }
   std::vector<Value> results;
@@ -78,8 +78,8 @@ std::vector<Value> call(ir::Graph& graph, const Call& called, const std::vector<
     const Type& wanted = called.results[results.size()];
     const Value& result = results.emplace_back(values.at(v));
     if (!fits(wanted, result.type())) {
-      refuse(symbol, "gives " + to_string(result.type()) + " as output " + std::to_string(results.size() - 1) +
-                         ", but the call expects " + to_string(wanted));
+      refuse_call(symbol, "gives " + to_string(result.type()) + " as output " + std::to_string(results.size() - 1) +
+                              ", but the call expects " + to_string(wanted));
     }
   }
   return results;

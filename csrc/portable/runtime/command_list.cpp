@@ -9,11 +9,6 @@ namespace alloy::runtime {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-// How often a place in a queue that waits for its commit looks whether the process is ending.
-constexpr auto kLookInterval = 100ms;
-
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -116,7 +111,7 @@ void CommandList::wait_for_commit_and_execute() {
     std::unique_lock lock(mutex_);
     while (phase_ < Phase::kCommitted) {
       if (abandoned_ || device::process_is_ending()) return;
-      changed_.wait_for(lock, kLookInterval);
+      changed_.wait_for(lock, device::kLookInterval);
     }
   }
   execute();

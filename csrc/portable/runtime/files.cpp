@@ -9,16 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "ir/op.h"
-
 namespace alloy::runtime {
-namespace {
-
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw ir::Error(ir::Error::Kind::kValue, "[package] " + path + " " + why + ".");
-}
-
-}  // namespace
+namespace {}  // namespace
 
 OpenedFile::OpenedFile(const std::string& path)
     : path_(path),

@@ -7,7 +7,14 @@
 #include <span>
 #include <string>
 
+#include "ir/op.h"
+
 namespace alloy::runtime {
+
+// Says what is wrong with a file.
+[[noreturn]] inline void refuse(const std::string& path, const std::string& why) {
+  throw ir::Error(ir::Error::Kind::kValue, "[package] " + path + " " + why + ".");
+}
 
 class OpenedFile {
  public:

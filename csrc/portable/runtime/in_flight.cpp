@@ -9,11 +9,6 @@
 
 namespace alloy::runtime {
 
-using namespace std::chrono_literals;
-
-// How often one that waits for a place looks whether the process is ending.
-constexpr auto kLookInterval = 100ms;
-
 InFlight::Place::~Place() {
   if (device::process_is_forked()) return;
   std::lock_guard lock(owner_->mutex_);
@@ -25,7 +20,7 @@ std::unique_ptr<InFlight::Place> InFlight::take() {
   std::unique_lock lock(mutex_);
   while (free_ == 0) {
     if (device::process_is_ending()) return nullptr;
-    given_back_.wait_for(lock, kLookInterval);
+    given_back_.wait_for(lock, device::kLookInterval);
   }
   --free_;
   return std::make_unique<Place>(shared_from_this());

@@ -36,10 +36,6 @@ std::span<const std::byte> checked(const Header& header) {
   return std::as_bytes(std::span(&header, 1)).first(offsetof(Header, checksum));
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw ir::Error(Kind::kValue, "[package] " + path + " " + why + ".");
-}
-
 constexpr size_t kPiece = size_t{1} << 20;  // bytes that are in memory at once, of elements on their way
 
 // ---- the graph ----

@@ -34,7 +34,7 @@ std::vector<std::string> kinds(const Part& part) {
 }
 
 using Names = std::vector<std::string>;
-using Numbers = std::vector<size_t>;
+using Sizes = std::vector<size_t>;
 
 TEST(Cuts, AreWhereOpsOfLibrariesStand) {
   Graph graph;
@@ -45,8 +45,8 @@ TEST(Cuts, AreWhereOpsOfLibrariesStand) {
   ASSERT_EQ(made.parts.size(), 2u);
   EXPECT_EQ(kinds(made.parts[0]), (Names{"placeholder", "exp"}));
   EXPECT_EQ(kinds(made.parts[1]), (Names{"placeholder", "placeholder", "add"}));
-  EXPECT_EQ(made.parts[0].feeds, Numbers{0});
-  EXPECT_EQ(made.parts[1].feeds, Numbers{1});
+  EXPECT_EQ(made.parts[0].feeds, Sizes{0});
+  EXPECT_EQ(made.parts[1].feeds, Sizes{1});
   ASSERT_EQ(made.parts[0].calls.size(), 1u);
   EXPECT_EQ(made.parts[0].calls[0].operands, made.parts[0].leaving);
   EXPECT_EQ(made.parts[0].calls[0].results, made.parts[1].entering);
@@ -82,7 +82,7 @@ TEST(Cuts, ComputeAgainWhatCostsNothing) {
   ASSERT_EQ(made.parts.size(), 2u);
   EXPECT_EQ(kinds(made.parts[1]),
             (Names{"variable", "placeholder", "empty", "broadcast_like", "placeholder", "multiply", "add"}));
-  EXPECT_EQ(made.parts[1].feeds, Numbers{});
+  EXPECT_EQ(made.parts[1].feeds, Sizes{});
   EXPECT_EQ(made.values.size(), 3u);  // the operand of the call, its result, and what is broadcast
 }
 
@@ -99,7 +99,7 @@ TEST(Cuts, PassOnWhatCallsMakeOfFeedsVariablesAndEachOther) {
   ASSERT_EQ(made.parts[1].calls.size(), 1u);
   EXPECT_EQ(made.parts[1].calls[0].operands, made.parts[0].calls[0].results);
   EXPECT_EQ(made.parts[2].graph->body().results.size(), 3u);
-  EXPECT_EQ(made.parts[2].feeds, Numbers{0});
+  EXPECT_EQ(made.parts[2].feeds, Sizes{0});
 }
 
 TEST(Cuts, AssignInTheLastPart) {

@@ -32,7 +32,7 @@ void write(const device::ArrayMemory& memory, const std::vector<float>& values) 
   device::write_array(cpu::cpu_device(), *memory.storage, memory.layout, values.data(), nullptr);
 }
 
-std::vector<float> read(const device::ArrayMemory& memory) {
+std::vector<float> values_of(const device::ArrayMemory& memory) {
   std::vector<float> values(memory.layout.elements());
   device::read_array(cpu::cpu_device(), *memory.storage, memory.layout, values.data(), nullptr);
   return values;
@@ -107,7 +107,7 @@ TEST(GraphState, ProgramsSeeWeightsThatOthersWrote) {
   for (float weight = 1; weight < 4; ++weight) {
     for (int turn = 0; turn < 2; ++turn) {
       run(state, infer, {ones}, {out});
-      EXPECT_EQ(read(out), std::vector<float>(16, weight * 3 * 3 * 16));
+      EXPECT_EQ(values_of(out), std::vector<float>(16, weight * 3 * 3 * 16));
     }
     write(other, std::vector<float>(initial.size(), weight + 1));
     run(state, set, {other}, {});
@@ -124,8 +124,8 @@ TEST(GraphState, ProgramsShareTheVariables) {
   for (float round : {1.0f, 2.0f}) {
     run(m.state, update, {x}, {});
     run(m.state, look, {}, {out});
-    EXPECT_EQ(read(out), (std::vector<float>{10 + round, 10 + 2 * round, 10 + 3 * round, 10 + round, 10 + 2 * round,
-                                             10 + 3 * round}));
+    EXPECT_EQ(values_of(out), (std::vector<float>{10 + round, 10 + 2 * round, 10 + 3 * round, 10 + round,
+                                                  10 + 2 * round, 10 + 3 * round}));
   }
   EXPECT_EQ(cpu::cpu_device().counters().dispatches, before + 4);
 }
@@ -150,7 +150,7 @@ TEST(GraphState, ARunInProgressIsInterrupted) {
   EXPECT_EQ(message, "The run was interrupted; no variable has changed.");
   EXPECT_FALSE(m.state->interrupt()) << "nothing runs any more";
   run(m.state, look, {}, {out});
-  EXPECT_EQ(read(out), std::vector<float>(6, 10));
+  EXPECT_EQ(values_of(out), std::vector<float>(6, 10));
 }
 
 TEST(GraphState, ArraysMayHaveGapsBetweenRows) {
@@ -161,8 +161,8 @@ TEST(GraphState, ArraysMayHaveGapsBetweenRows) {
     const device::ArrayMemory x = array(f32({2, 3}), gap), sum = array(f32({2, 3}), gap), same = array(f32({2, 3}));
     write(x, {1, 2, 3, 4, 5, 6});
     run(m.state, program, {x}, {sum, same});
-    EXPECT_EQ(read(sum), (std::vector<float>{11, 12, 13, 14, 15, 16}));
-    EXPECT_EQ(read(same), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(values_of(sum), (std::vector<float>{11, 12, 13, 14, 15, 16}));
+    EXPECT_EQ(values_of(same), (std::vector<float>{1, 2, 3, 4, 5, 6}));
     // The bytes between rows and before the array are somebody else's.
     const std::byte* bytes = sum.storage->host_bytes();
     for (size_t i = 0; i < sum.layout.offset; ++i) ASSERT_EQ(bytes[i], std::byte{0x5a});

@@ -97,7 +97,7 @@ std::string refusal(const std::string& path) {
   return error_of([&] { Loaded ignored(path); });
 }
 
-device::ArrayMemory array(const Type& type) {
+device::ArrayMemory packed_array(const Type& type) {
   device::ArrayMemory memory{&cpu::cpu_device(), nullptr, {}};
   memory.layout.rank = 1;
   memory.layout.lengths[0] = static_cast<size_t>(type.shape.element_count());
@@ -117,7 +117,7 @@ std::vector<Bytes> computed(const std::shared_ptr<GraphState>& state, const Requ
   std::vector<device::ArrayMemory> fed, results;
   std::mt19937 random(5);
   for (const Type& type : types) {
-    fed.push_back(array(type));
+    fed.push_back(packed_array(type));
     std::byte* const bytes = fed.back().storage->host_bytes();
     for (size_t i = 0; i < type.byte_count() / size_of(type.dtype); ++i) {
       const double number = type.dtype == DType::float32 ? static_cast<double>(random() % 32) / 16 - 1
@@ -126,7 +126,7 @@ std::vector<Bytes> computed(const std::shared_ptr<GraphState>& state, const Requ
       element.fill(bytes + i * size_of(type.dtype));
     }
   }
-  for (const Type& type : program->result_types()) results.push_back(array(type));
+  for (const Type& type : program->result_types()) results.push_back(packed_array(type));
   EXPECT_EQ(Run(state, program, fed, results, {})().message, "");
   std::vector<Bytes> out;
   for (size_t i = 0; i < results.size(); ++i) {

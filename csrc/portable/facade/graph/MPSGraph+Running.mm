@@ -77,7 +77,7 @@ GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDiction
 }
 
 void run_sync(id<MTLCommandQueue> queue, const GraphRun& prepared) {
-  raise_if_failed(run_now(queue, prepared.run, device::EventList()));
+  facade::raise_if_failed(facade::run_now(queue, prepared.run, device::EventList()));
 }
 
 void encode_into(id<MTLCommandBuffer> buffer, const GraphRun& prepared, MPSGraphExecutionDescriptor* descriptor) {

@@ -68,8 +68,6 @@ const ir::Op& source_of(const ir::Value& value) {
   return value.op->code == ir::OpCode::fused ? *value.op->regions[0]->results[value.index].op : *value.op;
 }
 
-NSString* string_of(std::string_view text) { return [NSString stringWithUTF8String:std::string(text).c_str()]; }
-
 void require_count(const ExecutableImpl& impl, size_t inputs) {
   if (inputs == impl.request.feeds.size()) return;
   raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), inputs);

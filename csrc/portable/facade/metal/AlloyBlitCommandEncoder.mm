@@ -25,7 +25,7 @@ id<MTLCommandBuffer> require_open(AlloyBlitCommandEncoder* encoder, NSString* me
 // The part of a buffer that a command of `encoder` reads or writes.
 const BufferBytes& require_range(AlloyBlitCommandEncoder* encoder, id<MTLBuffer> buffer, NSRange range,
                                  NSString* method) {
-  const BufferBytes& bytes = bytes_of(buffer);
+  const BufferBytes& bytes = facade::bytes_of(buffer);
   if ([buffer device] != encoder->_device) {
     raise_invalid(@"[%@] The encoder is of %@, but a buffer is of %@.", method, [encoder->_device name],
                   [[buffer device] name]);

@@ -60,8 +60,6 @@ std::shared_ptr<device::Storage> allocate_buffer(AlloyDevice* device, NSUInteger
   return device->_device->allocate(length);
 }
 
-NSString* string_of(std::string_view text) { return [NSString stringWithUTF8String:std::string(text).c_str()]; }
-
 NSNumber* number(const std::atomic<uint64_t>& counter) {
   return [NSNumber numberWithUnsignedLongLong:counter.load(std::memory_order_relaxed)];
 }

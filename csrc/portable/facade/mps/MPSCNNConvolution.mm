@@ -37,7 +37,7 @@ ConvolutionParts& parts_of(MPSCNNConvolution* convolution) {
 device::ArrayMemory array_on(id<MTLDevice> device, const std::vector<float>& floats, std::vector<size_t> lengths) {
   const size_t bytes = floats.size() * sizeof(float);
   id<MTLBuffer> buffer = room_on(device, bytes, MTLResourceStorageModeShared, @"MPSCNNConvolution");
-  const BufferBytes& memory = bytes_of(buffer);
+  const BufferBytes& memory = facade::bytes_of(buffer);
   memory.storage->write(memory.offset, reinterpret_cast<const std::byte*>(floats.data()), bytes);
   device::ArrayLayout layout;
   layout.rank = lengths.size();

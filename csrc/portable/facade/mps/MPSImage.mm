@@ -138,7 +138,7 @@ device::ArrayLayout layout_of(MPSImageDescriptor* descriptor) {
 }
 
 ImageParts* new_parts(id<MTLBuffer> buffer, MPSImageDescriptor* descriptor, device::ArrayLayout layout) {
-  const BufferBytes& bytes = bytes_of(buffer);
+  const BufferBytes& bytes = facade::bytes_of(buffer);
   layout.offset = bytes.offset;
   return new ImageParts{
       {&device_of([buffer device]), bytes.storage, layout}, [buffer retain], [descriptor copyWithZone:nil]};
@@ -222,7 +222,7 @@ MTLRegion whole(MPSImage* image) { return MTLRegionMake3D(0, 0, 0, [image width]
 
 // Bytes of a row of a whole image in that layout.
 NSUInteger packed_row(MPSImage* image, MPSDataLayout layout) {
-  const NSUInteger pixels = [image width] * parts_of(image).memory.layout.element_bytes;
+  const NSUInteger pixels = [image width] * facade::parts_of(image).memory.layout.element_bytes;
   return layout == MPSDataLayoutHeightxWidthxFeatureChannels ? pixels * [image featureChannels] : pixels;
 }
 

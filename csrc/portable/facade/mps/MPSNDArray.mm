@@ -23,7 +23,7 @@ struct ArrayParts {
   std::optional<NSUInteger> reads_left{};  // of a temporary array
 };
 
-ArrayParts& parts_of(MPSNDArray* array) { return *static_cast<ArrayParts*>(array->_impl); }
+ArrayParts& array_parts(MPSNDArray* array) { return *static_cast<ArrayParts*>(array->_impl); }
 
 std::shared_ptr<device::Storage> allocate(device::Device& device, size_t bytes) {
   std::shared_ptr<device::Storage> storage = device.allocate(bytes);
@@ -97,13 +97,13 @@ MPSNDArray* new_array(id<MTLDevice> device, std::shared_ptr<device::Storage> sto
 
 void count_read(MPSNDArray* array, NSString* method) {
   while (MPSNDArray* parent = [array parent]) array = parent;
-  std::optional<NSUInteger>& left = parts_of(array).reads_left;
+  std::optional<NSUInteger>& left = array_parts(array).reads_left;
   if (!left) return;
   if (*left == 0) raise_invalid(@"[%@] A temporary array is read once more than its readCount says.", method);
   --*left;
 }
 
-const device::ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory; }
+const device::ArrayMemory& memory_of(MPSNDArray* array) { return array_parts(array).memory; }
 
 namespace {
 
@@ -141,7 +141,7 @@ MPSNDArray* new_array_of_rank(MPSNDArray* array, NSUInteger rank) {
     raise_invalid(@"[MPSGraphTensorData] The rank is %lu, but it goes from 1 to %lu.", static_cast<unsigned long>(rank),
                   static_cast<unsigned long>(device::kMaxRank));
   }
-  const device::ArrayLayout& from = parts_of(array).memory.layout;
+  const device::ArrayLayout& from = array_parts(array).memory.layout;
   device::ArrayLayout layout = from;
   layout.rank = rank;
   for (size_t i = 0; i < rank; ++i) {  // from fast to slow
@@ -159,7 +159,7 @@ MPSNDArray* new_array_of_rank(MPSNDArray* array, NSUInteger rank) {
     }
     layout.lengths[0] *= from.lengths[axis];
   }
-  return new_array([array device], parts_of(array).memory.storage, layout, [array dataType]);
+  return new_array([array device], array_parts(array).memory.storage, layout, [array dataType]);
 }
 
 void refuse_images(NSString* method) {
@@ -174,13 +174,13 @@ MPSNDArray* new_temporary_array(Class made, id<MTLCommandBuffer> buffer, MPSNDAr
   MPSNDArray* array = [made alloc];
   array->_impl =
       new ArrayParts{{&device_of(device), bytes_of(room).storage, layout}, [device retain], [descriptor dataType]};
-  parts_of(array).memory.layout.offset = bytes_of(room).offset;
-  parts_of(array).reads_left = 1;
+  array_parts(array).memory.layout.offset = bytes_of(room).offset;
+  array_parts(array).reads_left = 1;
   keep_until_done(buffer, array);
   return array;
 }
 
-NSUInteger& reads_left(MPSNDArray* array) { return *parts_of(array).reads_left; }
+NSUInteger& reads_left(MPSNDArray* array) { return *array_parts(array).reads_left; }
 
 }  // namespace alloy::facade
 
@@ -221,7 +221,7 @@ bool view_layout(const device::ArrayLayout& array, const ViewOfDescriptor& view,
 // A view of the array, autoreleased.
 MPSNDArray* view_with(MPSNDArray* array, const device::ArrayLayout& layout) {
   MPSNDArray* view = new_array([array device], memory_of(array).storage, layout, [array dataType]);
-  parts_of(view).parent = Retained<MPSNDArray*>(array);
+  array_parts(view).parent = Retained<MPSNDArray*>(array);
   return [view autorelease];
 }
 
@@ -271,7 +271,7 @@ bool begin_with_elements(const NSInteger* strides, const device::ArrayLayout& pa
 
 // The elements of a buffer that correspond to those of the array.
 device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, NSString* method) {
-  const BufferBytes& bytes = bytes_of(side.buffer);
+  const BufferBytes& bytes = facade::bytes_of(side.buffer);
   device::ArrayLayout layout = memory_of(array).layout;
   layout.element_bytes = element_bytes(side.type, method);
   layout.pack();
@@ -313,13 +313,13 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
   if ((self = [super init])) {
     id<MTLDevice> device = [buffer device];
     _impl = new ArrayParts{{&device_of(device), bytes.storage, layout}, [device retain], [descriptor dataType]};
-    parts_of(self).buffer = Retained<id<MTLBuffer>>(buffer);
+    array_parts(self).buffer = Retained<id<MTLBuffer>>(buffer);
   }
   return self;
 }
 
 - (id<MTLBuffer>)userBuffer {
-  return parts_of(self).buffer.get();
+  return array_parts(self).buffer.get();
 }
 
 + (id<MPSNDArrayAllocator>)defaultAllocator {
@@ -341,8 +341,8 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
 
 - (void)dealloc {
   if (_impl) {
-    [parts_of(self).device release];
-    [parts_of(self).label release];
+    [array_parts(self).device release];
+    [array_parts(self).label release];
   }
   delete static_cast<ArrayParts*>(_impl);
   [super dealloc];
@@ -350,40 +350,40 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
 
 - (NSString*)label {
   @synchronized(self) {
-    return [[parts_of(self).label retain] autorelease];
+    return [[array_parts(self).label retain] autorelease];
   }
 }
 
 - (void)setLabel:(NSString*)label {
   require_kind_or_nil(label, [NSString class]);
   @synchronized(self) {
-    [parts_of(self).label autorelease];
-    parts_of(self).label = [label copy];
+    [array_parts(self).label autorelease];
+    array_parts(self).label = [label copy];
   }
 }
 
 - (MPSDataType)dataType {
-  return parts_of(self).type;
+  return array_parts(self).type;
 }
 
 - (size_t)dataTypeSize {
-  return parts_of(self).memory.layout.element_bytes;
+  return array_parts(self).memory.layout.element_bytes;
 }
 
 - (NSUInteger)numberOfDimensions {
-  return parts_of(self).memory.layout.rank;
+  return array_parts(self).memory.layout.rank;
 }
 
 - (id<MTLDevice>)device {
-  return parts_of(self).device;
+  return array_parts(self).device;
 }
 
 - (MPSNDArray*)parent {
-  return parts_of(self).parent.get();
+  return array_parts(self).parent.get();
 }
 
 - (NSUInteger)lengthOfDimension:(NSUInteger)dimensionIndex {
-  const device::ArrayLayout& layout = parts_of(self).memory.layout;
+  const device::ArrayLayout& layout = array_parts(self).memory.layout;
   return dimensionIndex < layout.rank ? layout.lengths[layout.rank - 1 - dimensionIndex] : 1;
 }
 
@@ -432,8 +432,8 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
     }
     layout.strides[axis] = static_cast<ptrdiff_t>(stride) * static_cast<ptrdiff_t>(layout.element_bytes);
   }
-  layout.offset = parts_of(self).memory.layout.offset;
-  const size_t end = parts_of(self).memory.layout.end();
+  layout.offset = array_parts(self).memory.layout.offset;
+  const size_t end = array_parts(self).memory.layout.end();
   return is_beyond_numbers(layout) || layout.end() > end ? nil : view_with(self, layout);
 }
 
@@ -485,18 +485,18 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
 }
 
 - (NSUInteger)resourceSize {
-  return parts_of(self).memory.storage->size();
+  return array_parts(self).memory.storage->size();
 }
 
 - (void)readBytes:(void*)buffer strideBytes:(NSInteger*)strideBytesPerDimension {
   if (!buffer) raise_invalid(@"[readBytes] The buffer is NULL.");
-  const device::ArrayMemory& memory = parts_of(self).memory;
+  const device::ArrayMemory& memory = array_parts(self).memory;
   device::read_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
 }
 
 - (void)writeBytes:(void*)buffer strideBytes:(NSInteger*)strideBytesPerDimension {
   if (!buffer) raise_invalid(@"[writeBytes] The buffer is NULL.");
-  const device::ArrayMemory& memory = parts_of(self).memory;
+  const device::ArrayMemory& memory = array_parts(self).memory;
   device::write_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
 }
 

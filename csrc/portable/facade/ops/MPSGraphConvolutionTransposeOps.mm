@@ -10,7 +10,7 @@ using ir::OpCode;
 
 namespace {
 
-ir::Attributes attributes_of(MPSGraphConvolution2DOpDescriptor* descriptor) {
+ir::Attributes transposed_attributes(MPSGraphConvolution2DOpDescriptor* descriptor) {
   const WindowFields& window = window_of(descriptor);
   ir::Attributes attributes = window_attributes(window, @"convolutionTranspose2D");
   attributes.set(Attr::kWeightsLayout, layout_word(window.weightsLayout, @"convolutionTranspose2D"));
@@ -24,7 +24,7 @@ MPSGraphTensor* transposed(MPSGraph* graph, MPSGraphTensor* source, MPSGraphTens
                            MPSGraphConvolution2DOpDescriptor* descriptor, NSString* name) {
   const ir::Value x = value_of(graph, source);
   return add(graph, OpCode::conv2d_data_gradient, {x, value_of(graph, weights), unspecified(graph, shape, x.dtype())},
-             attributes_of(descriptor), name);
+             transposed_attributes(descriptor), name);
 }
 
 // Of the shape that is given: a convolution has no other, but where its padding or strides leave several.
@@ -33,7 +33,7 @@ MPSGraphTensor* data_gradient(MPSGraph* graph, MPSGraphTensor* gradient, MPSGrap
                               MPSGraphConvolution2DOpDescriptor* descriptor, NSString* name) {
   const ir::Value g = value_of(graph, gradient), like = unspecified(graph, shape, g.dtype());
   const ir::Value y =
-      value_of(add(graph, OpCode::conv2d, {g, value_of(graph, weights)}, attributes_of(descriptor), nil));
+      value_of(add(graph, OpCode::conv2d, {g, value_of(graph, weights)}, transposed_attributes(descriptor), nil));
   if (!unify(y.shape(), like.shape())) {
     raise_invalid(@"[convolutionTranspose2D] The source has shape %s, but shape %s was given.",
                   to_string(y.shape()).c_str(), to_string(like.shape()).c_str());
@@ -46,7 +46,7 @@ MPSGraphTensor* weights_gradient(MPSGraph* graph, MPSGraphTensor* gradient, MPSG
                                  MPSGraphConvolution2DOpDescriptor* descriptor, NSString* name) {
   const ir::Value g = value_of(graph, gradient);
   return add(graph, OpCode::conv2d_weights_gradient, {value_of(graph, source), g, unspecified(graph, shape, g.dtype())},
-             attributes_of(descriptor), name);
+             transposed_attributes(descriptor), name);
 }
 
 }  // namespace

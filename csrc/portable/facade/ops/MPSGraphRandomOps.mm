@@ -56,12 +56,14 @@ ir::Attributes attributes_of(const RandomFields& f) {
 NSArray<MPSGraphTensor*>* random_tensors(MPSGraph* graph, MPSGraphTensor* state, ir::Value like,
                                          MPSGraphRandomOpDescriptor* descriptor, NSString* name) {
   const ir::Op* op =
-      add_op(graph, OpCode::random, {value_of(graph, state), like}, attributes_of(fields_of(descriptor)), name);
+      add_op(graph, OpCode::random, {value_of(graph, state), like}, attributes_of(facade::fields_of(descriptor)), name);
   return [NSArray
       arrayWithObjects:tensor_of(graph_of(graph), op->result(0)), tensor_of(graph_of(graph), op->result(1)), nil];
 }
 
-ir::DType dtype_of(MPSGraphRandomOpDescriptor* descriptor) { return facade::dtype_of(fields_of(descriptor).dataType); }
+ir::DType dtype_of(MPSGraphRandomOpDescriptor* descriptor) {
+  return facade::dtype_of(facade::fields_of(descriptor).dataType);
+}
 
 MPSGraphTensor* dropout(MPSGraph* graph, ir::Value x, ir::Value rate, NSString* name) {
   const ir::Value like = value_of(add(graph, OpCode::cast, {x}, {{Attr::kDtype, ir::DType::float32}}, nil));

@@ -13,7 +13,7 @@ using ir::Expr;
 namespace {
 
 // What is asked for. Without a rounding samples are bilinear.
-struct Sampling {
+struct GridSampling {
   MPSGraphTensorNamedDataLayout layout;
   BOOL is_normalized, is_relative, aligns_corners;
   MPSGraphPaddingMode beyond;
@@ -26,7 +26,7 @@ struct Sampling {
 Expr held(Expr x, double low, double high) { return ir::apply(ir::OpCode::clamp, {x, x.scalar(low), x.scalar(high)}); }
 
 // Where coordinates are, counted in elements from the center of the first one. `axis`: of the coordinates.
-Expr placed(const Sampling& s, Expr x, int64_t extent, int64_t axis) {
+Expr placed(const GridSampling& s, Expr x, int64_t extent, int64_t axis) {
   const auto n = static_cast<double>(extent);
   if (s.is_relative) {
     const Expr own =
@@ -40,7 +40,7 @@ Expr placed(const Sampling& s, Expr x, int64_t extent, int64_t axis) {
 
 // Where an element is that stands for what is at a place, in the image, or up to one place beyond it where that is
 // constant. NaN is beyond the first element.
-Expr folded(const Sampling& s, Expr x, int64_t extent) {
+Expr folded(const GridSampling& s, Expr x, int64_t extent) {
   const auto n = static_cast<double>(extent);
   if (s.has_constant()) return held(x, -1, n);
   if (s.beyond == MPSGraphPaddingModeClampToEdge || extent == 1) return held(x, 0, n - 1);
@@ -62,7 +62,7 @@ Expr rounded(Expr x, MPSGraphResizeNearestRoundingMode rounding) {
   }
 }
 
-Expr sampled(const Sampling& s, Expr source, Expr coordinates) {
+Expr sampled(const GridSampling& s, Expr source, Expr coordinates) {
   const bool channels_last = s.layout == MPSGraphTensorNamedDataLayoutNHWC;
   const int64_t first = channels_last ? 1 : 2;  // the axis of heights
   const ir::Shape& shape = source.shape();
@@ -104,7 +104,7 @@ Expr sampled(const Sampling& s, Expr source, Expr coordinates) {
 
 bool is_floating(ir::Value value) { return kind(value.dtype()) == ir::DTypeKind::kFloating; }
 
-void check(const Sampling& s, ir::Value source, ir::Value coordinates) {
+void check(const GridSampling& s, ir::Value source, ir::Value coordinates) {
   const bool is_image = s.layout == MPSGraphTensorNamedDataLayoutNHWC || s.layout == MPSGraphTensorNamedDataLayoutNCHW;
   if (!is_image) {
     raise_invalid(@"[sampleGrid] The layout is %lu, but images are NCHW or NHWC.",
@@ -149,7 +149,7 @@ void check(const Sampling& s, ir::Value source, ir::Value coordinates) {
   }
 }
 
-MPSGraphTensor* sample(MPSGraph* graph, MPSGraphTensor* source, MPSGraphTensor* coordinates, const Sampling& s,
+MPSGraphTensor* sample(MPSGraph* graph, MPSGraphTensor* source, MPSGraphTensor* coordinates, const GridSampling& s,
                        NSString* name) {
   check(s, value_of(graph, source), value_of(graph, coordinates));
   const Expr image = expr_of(graph, source), places = expr_of(graph, coordinates);
@@ -173,7 +173,8 @@ MPSGraphTensor* sample(MPSGraph* graph, MPSGraphTensor* source, MPSGraphTensor* 
   if (samplingMode > MPSGraphResizeBilinear) {
     raise_invalid(@"[sampleGrid] The mode %lu does not exist.", static_cast<unsigned long>(samplingMode));
   }
-  Sampling sampling{layout, normalizeCoordinates, relativeCoordinates, alignCorners, paddingMode, constantValue, {}};
+  GridSampling sampling{layout, normalizeCoordinates, relativeCoordinates, alignCorners, paddingMode, constantValue,
+                        {}};
   if (samplingMode == MPSGraphResizeNearest) {
     sampling.rounding = MPSGraphResizeNearestRoundingModeRoundPreferCeil;
   }

@@ -44,7 +44,7 @@ MPSGraphTensor* sparse(MPSGraph* graph, MPSGraphSparseStorageType storage, NSArr
                   values.size(), to_string(dims).c_str());
   }
   const auto is_index = [](ir::Value v) { return v.dtype() == ir::DType::int32 || v.dtype() == ir::DType::int64; };
-  const ir::Type type{dtype_of(data_type), dims};
+  const ir::Type type{facade::dtype_of(data_type), dims};
   if (values[0].dtype() != type.dtype || !is_index(values[1]) || values[1].dtype() != values[2].dtype()) {
     raise_invalid(
         @"[sparseTensor] Elements of the data type and places of Int32 or Int64 were expected, got %s, %s and "
