@@ -1,0 +1,43 @@
+"""Runs make's targets one after the other and ends with what each of them took.
+
+It fails where a target fails, or takes more than twice its budget of processor time.
+"""
+
+import os
+import subprocess
+import sys
+import time
+
+# Seconds of processor time on two quiet cores (AMD EPYC with AVX2).
+BUDGETS = {
+    "setup": 300,
+    "build-tests": 200,
+    "test": 700,
+    "test-clangs": 150,
+    "test-types": 60,
+    "test-arm64": 60,
+    "test-kills": 60,
+    "test-all-macos13": 600,
+    "test-all-remote": 600,
+}
+
+
+def children() -> float:
+    """Returns the processor time of the programs that have ended, in seconds."""
+    taken = os.times()
+    return taken.children_user + taken.children_system
+
+
+rows, failed = [], []
+for target, budget in BUDGETS.items():
+    started, before = time.monotonic(), children()
+    status = subprocess.run(["make", target]).returncode
+    wall, processor = time.monotonic() - started, children() - before
+    rows.append(f"{target:<18}{wall:8.0f}{processor:10.0f}{budget:8d}")
+    if status != 0:
+        failed.append(f"make {target} failed.")
+        break
+    if processor > 2 * budget:
+        failed.append(f"make {target} took {processor:.0f} s of processor time; its budget is {budget} s.")
+print(f"{'stage':<18}{'seconds':>8}{'processor':>10}{'budget':>8}", *rows, *failed, sep="\n")
+sys.exit(len(failed) > 0)
