@@ -140,3 +140,6 @@ if not TYPE_CHECKING:  # or checkers would accept any name
 
     def __getattr__(name):
         raise no_name(__name__, name)
+
+    def __dir__():
+        return __all__

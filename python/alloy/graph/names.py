@@ -79,4 +79,4 @@ def _said_of_tensor(kind, name):
     """The function of al for a name that is no method of tensors."""
     if not hasattr(kind, "astype"):
         return ""
-    return f"; use al.{name}(x, ...)" if name in sys.modules["alloy.ops"].__all__ else renamed("al", name)
+    return f"; use al.{name}" if name in sys.modules["alloy.ops"].__all__ else renamed("al", name)

@@ -18,24 +18,24 @@ def remembered(init):
         try:
             given = signature.bind(self, *args, **kwargs).arguments
         except TypeError as error:
-            raise mistake(
-                type(self).__name__, _unfit(type(self), signature, kwargs, str(error)), TypeError, "called"
-            ) from None
+            said = _unfit(type(self), signature, args, kwargs, error)
+            raise mistake(type(self).__name__, said, TypeError, "called") from None
         vars(self).setdefault("_given", _shown(signature, given))
         init(self, *args, **kwargs)
 
     return construct
 
 
-def _unfit(cls, signature, kwargs, error: str) -> str:
+def _unfit(cls, signature, args, kwargs, error) -> str:
     """The sentence for arguments that do not fit the signature of a constructor of the class."""
     known = parameters_of(cls)
     strange = [key for key in kwargs if key not in known]
     if strange:
-        return f"Expected arguments among {', '.join(known)}, got {strange[0]}{meant(strange[0], known)}"
+        taken = f"arguments among {', '.join(known)}" if known else "no arguments"
+        return f"Expected {taken}, got {strange[0]}{meant(strange[0], known)}"
     parameters = list(signature.parameters.values())[1:]
     places = [one.name for one in parameters if one.kind == one.POSITIONAL_OR_KEYWORD]
-    return f"Expected {', '.join(places) or 'nothing'} by position, got {error}"
+    return f"Expected {', '.join(places) or 'nothing'} by position, got {len(args)} ({error})"
 
 
 def _shown(signature, given) -> list[tuple[str, object]]:

@@ -298,10 +298,10 @@ class Layer:
             hint = f"; give {missing[0]} by name in the call, or several inputs as one tuple" if missing else ""
             expected = f"a method forward(self, x, training) of {type(self).__name__}"
             raise mistake(self._kind(), f"Expected {expected}, got forward({given}){hint}", TypeError)
-        known = [parameter.name for parameter in parameters[2:]]
+        known = ["x", "training", *(parameter.name for parameter in parameters[2:])]
         for name in (name for name in operands if name not in known):
-            expected = f"operands among {', '.join(known)}" if known else "no operand but x"
-            raise mistake(self._kind(), f"Expected {expected}, got {name}{meant(name, known)}", TypeError)
+            expected = f"Expected arguments among {', '.join(known)}"
+            raise mistake(self._kind(), f"{expected}, got {name}{meant(name, known)}", TypeError)
 
     def _operands(self) -> str:
         """How a call is given more than one tensor."""

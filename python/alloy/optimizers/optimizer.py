@@ -74,7 +74,10 @@ class Optimizer:
         skip_nonfinite: bool = False,
         loss_scale: LossScale | None = None,
         ema_decay: float | None = None,
+        **unknown,
     ):
+        for name in unknown:
+            raise self._unknown(name)
         self._rates: list[_core.WeakVariable] = []  # where the steps made so far have the rate, a number
         self._computed = False  # whether a step was made that computes its rate
         self._shared: list[tuple[_core.WeakVariable, State]] = []  # for each graph a variable of it and the state
@@ -169,7 +172,7 @@ class Optimizer:
                 raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}", act="set")
 
     def _unknown(self, name):
-        like = nearest(name, [*self.bounds, *_SHARED, "lr", "learning_rate"])
+        like = nearest(name, [*parameters_of(type(self)), "learning_rate"])
         here = "; use lr" if like == "learning_rate" else f"; the nearest is {like}" if like else ""
         return mistake(self._name(), f"There is no option {name}{here}", TypeError, act="set")
 
@@ -177,7 +180,7 @@ class Optimizer:
         if not isinstance(rate, (Real, Tensor, Callable)) or isinstance(rate, (bool, type)):
             hint = ""
             if isinstance(rate, Iterable) and not isinstance(rate, str):
-                hint = "; an optimizer takes no variables: a Trainer moves its model's, minimize(loss, variables) those"
+                hint = "; an optimizer takes no variables, minimize(loss, variables) takes those to train"
             raise mistake(
                 self._name(),
                 f"Expected a number, a tensor or a function of the step as lr, got {type(rate).__name__}{hint}",
