@@ -132,7 +132,7 @@ def test_what_forward_gives_is_checked():
 def test_operands_of_a_call_that_forward_does_not_take():
     x = al.Graph().placeholder((2, 3, 4))
     for layer, operands, says in (
-        (nn.Dense(3), {"mask": x}, r"Expected arguments among x, training, got mask; in dense_0; built at"),
+        (nn.Dense(3), {"mask": x}, r"Expected arguments among x, training, got mask; built at"),
         (nn.LSTM(3), {"length": x}, "among x, training, lengths, got length; the nearest is lengths"),
         (nn.MultiHeadAttention(2, 2), {"attn_mask": x}, "got attn_mask; the nearest is attention_mask"),
         (nn.MultiHeadAttention(2, 2), {"key": x}, "Expected a value with the key"),

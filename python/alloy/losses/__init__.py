@@ -47,8 +47,7 @@ __all__ = [
 def get(loss, op: str = "losses"):
     """The loss of that name; a function is itself. op: what a message says in brackets.
 
-    ValueError: no loss has that name; the message lists all, and says what a name of another library is here.
-    TypeError: neither a name nor a function."""
+    ValueError: no loss has that name; the message lists all. TypeError: neither a name nor a function."""
     if isinstance(loss, str):
         return lookup.by_name("losses", loss, LOSSES, op)
     lookup.require_function("losses", loss, LOSSES, op)

@@ -59,7 +59,7 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
     loss: what is minimized, a name or a function: beside binary_cross_entropy "accuracy" is that of each logit by
     itself, binary_accuracy, and beside a functools.partial with an ignore_index the metrics that know one have it,
     too. op: what a message says in brackets. ValueError: no metric has that name; the message lists
-    all, and says what a name of another library is here. TypeError: neither a name nor a function nor a Metric."""
+    all. TypeError: neither a name nor a function nor a Metric."""
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
