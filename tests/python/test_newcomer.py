@@ -1,7 +1,7 @@
-"""What users of NumPy, PyTorch and Keras type in their first hour, and what is said: a table, to which every part of
-the package adds rows.
+"""Mistakes that users of NumPy, PyTorch and Keras make in their first hour, and what is said: a table, to which every
+part of the package adds rows.
 
-A row is what is typed and the whole message, "TypeError [op] ...". HERE stands for the line that was typed, MADE for a
+A row is a program and the whole message, "TypeError [op] ...". HERE stands for the line that was typed, MADE for a
 line of WORLD, "..." for any text."""
 
 import inspect

@@ -10,7 +10,7 @@ _PAGE = "; docs/coming-from.md has the names of other libraries"
 
 
 def renamed(place: str, name: str) -> str:
-    """ "; use NAME", or nothing where the table has no row."""
+    """ "; use NAME", or nothing if the table has no row."""
     here = RENAMES.get(place, {}).get(name)
     return f"; use {here}" if here else ""
 
@@ -19,21 +19,24 @@ def no_name(module: str, name: str) -> Exception:
     """The error that a public module's __getattr__ raises."""
     if name.startswith("_"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")
-    shown = module.replace("alloy", "al", 1)
-    return mistake(shown, f"There is no {shown}.{name}{_said_of_name(module, name)}", AttributeError, "asked")
+    shown = _shown(module)
+    said = renamed("al", name) or _nearest_path(module, name) + _PAGE
+    return mistake(shown, f"There is no {shown}.{name}{said}", AttributeError, "asked")
 
 
-def _said_of_name(module, name):
-    if said := renamed("al", name):
-        return said
+def _shown(module):
+    return module.replace("alloy", "al", 1)
+
+
+def _nearest_path(module, name):
+    """ "; the nearest is PATH", of the public names of all modules, or nothing."""
     al = sys.modules["alloy"]
     paths = {}
-    for place in (sys.modules[module], al, *(vars(al)[each] for each in al.__all__)):
-        if place is al or place.__class__ is type(al):
-            shown = place.__name__.replace("alloy", "al", 1)
-            paths = {each: f"{shown}.{each}" for each in place.__all__} | paths
+    for each in (sys.modules[module], al, *filter(inspect.ismodule, map(vars(al).get, al.__all__))):
+        for known in each.__all__:
+            paths.setdefault(known, f"{_shown(each.__name__)}.{known}")
     near = nearest(name, paths, 0.82)
-    return f"; the nearest is {paths[near]}{_PAGE}" if near else _PAGE
+    return f"; the nearest is {paths[near]}" if near else ""
 
 
 def missing_attribute(self, name):
