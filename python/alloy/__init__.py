@@ -78,7 +78,7 @@ control         cond, for_loop, while_loop, scan, identity, stop_gradient
 own             custom_gradient
 small types     quantize, dequantize, dequantize_lut"""
 
-import sys
+from typing import TYPE_CHECKING
 
 from alloy import data, init, losses, metrics, models, nn, random, schedules
 from alloy._core import DeviceError
@@ -114,7 +114,7 @@ from alloy.graph.dtypes import (
     uint32,
     uint64,
 )
-from alloy.graph.names import answer_for, explain, overview, public
+from alloy.graph.names import no_name
 from alloy.op_library import OpLibrary, load_op_library
 from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
@@ -191,30 +191,27 @@ __all__ = [
 __version__: str  # below
 
 
-def _late(name):
-    if name == "__version__":
-        from importlib.metadata import version  # slow to import, and seldom asked
+if not TYPE_CHECKING:  # or checkers would accept any name
 
-        return version("alloy-mpsgraph")
-    if name == "sklearn":
-        from importlib import import_module
+    def __getattr__(name):
+        if name == "__version__":
+            from importlib.metadata import version  # slow to import, and seldom asked
 
-        return import_module("alloy.sklearn")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return version("alloy-mpsgraph")
+        if name == "sklearn":
+            from importlib import import_module
 
+            return import_module("alloy.sklearn")
+        raise no_name(__name__, name)
 
-_al = sys.modules[__name__]
-_al.__getattr__ = _late  # set and not defined, as answer_for does
-_modules = {"al.nn": nn, "al.losses": losses, "al.metrics": metrics, "al.random": random, "al.init": init}
-_modules |= {"al.schedules": schedules, "al.data": data, "al.models": models}
-_names = {"al": tuple(__all__)} | {written: public(module) for written, module in _modules.items()}
-for _written, _module in ({"al": _al} | _modules).items():
-    explain(_module)
-    answer_for(_module, _written, _names[_written], _names)
-nn.__doc__ = f"{nn.__doc__}\n\n{overview(nn)}"  # before what help(al.nn) says of each layer's methods
-# help(alloy) prints all that __all__ names, 2,000 lines; without it, the text above. Type checkers have read it.
-del __all__
+    class _Names(list):
+        """help(alloy) prints all that is `in` __all__, 2,000 lines; with this it prints the text above."""
+
+        def __contains__(self, name):
+            return False
+
+    __all__ = _Names(__all__)
 
 
 def __dir__():
-    return [*_names["al"], "__version__"]
+    return list(__all__)

@@ -7,6 +7,7 @@ width, in, out)."""
 
 import math
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from alloy._core import FileValues
 from alloy.graph.arrays import as_integers, header_of
 from alloy.graph.dtypes import STORED
 from alloy.graph.location import meant, mistake
+from alloy.graph.names import no_name
 
 __all__ = ["from_file", "glorot_uniform", "he_normal", "normal", "ones", "orthogonal", "uniform", "zeros"]
 
@@ -132,3 +134,12 @@ def _safetensor(path, name):
 
 def _refused(expected):
     return mistake("from_file", f"Expected {expected}", act="called")
+
+
+if not TYPE_CHECKING:  # or checkers would accept any name
+
+    def __getattr__(name):
+        raise no_name(__name__, name)
+
+    def __dir__():
+        return __all__

@@ -3,8 +3,11 @@
 Each function gives a model with its variables made, in a graph of its own (model.graph): images of the input
 shape (height, width, channels) in, one logit for each class out."""
 
+from typing import TYPE_CHECKING
+
 from alloy import nn
 from alloy.graph import Graph
+from alloy.graph.names import no_name
 from alloy.init import he_normal
 from alloy.ops import max_pool2d, mean, relu
 
@@ -135,3 +138,12 @@ def _torch_conv(filters, kernel_size, stride):
     padding = ((kernel_size // 2, kernel_size // 2),) * 2
     conv = nn.Conv2D(filters, kernel_size, strides=stride, padding=padding, use_bias=False, init=he_normal)
     return conv, nn.BatchNorm(momentum=0.9, epsilon=1e-5)
+
+
+if not TYPE_CHECKING:  # or checkers would accept any name
+
+    def __getattr__(name):
+        raise no_name(__name__, name)
+
+    def __dir__():
+        return __all__

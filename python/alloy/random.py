@@ -12,6 +12,7 @@ shape is taken, known or not."""
 
 import math
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from alloy._core import Tensor, Variable, random_state
 from alloy.graph.apply import apply, require_all, require_tensor
 from alloy.graph.arrays import as_count, as_integers
 from alloy.graph.location import mistake, user_location
+from alloy.graph.names import no_name
 from alloy.graph.scope import scoped
 from alloy.ops.elementwise import cast
 
@@ -114,3 +116,12 @@ def _random(distribution, state, shape, dtype="float32", sampling="inverse_cdf",
         attributes[name] = numbers.get(name, default)
     numbers, following = graph.apply("random", [state, like], attributes, scoped(graph, "", "random"), location)
     return numbers, following
+
+
+if not TYPE_CHECKING:  # or checkers would accept any name
+
+    def __getattr__(name):
+        raise no_name(__name__, name)
+
+    def __dir__():
+        return __all__

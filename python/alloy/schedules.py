@@ -7,6 +7,7 @@ last rate. Numbers are float32; every rate is within 1e-5 of what float64 gives.
 import math
 from collections.abc import Callable
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from alloy._core import Tensor
 from alloy.graph.apply import as_sequence, require_all
 from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
+from alloy.graph.names import no_name
 from alloy.ops import clamp, exp, floor, minimum, power, sin, square, where
 
 __all__ = ["constant", "cosine", "exponential", "one_cycle", "piecewise", "polynomial", "step", "warmup"]
@@ -145,3 +147,12 @@ def _require_rates(op, *rates):
     for rate in rates:
         if not 0 <= rate <= _GREATEST:
             raise mistake(op, f"Expected numbers of 0 or more that float32 can hold, got {rate}")
+
+
+if not TYPE_CHECKING:  # or checkers would accept any name
+
+    def __getattr__(name):
+        raise no_name(__name__, name)
+
+    def __dir__():
+        return __all__

@@ -740,22 +740,6 @@ def test_the_end_of_an_epoch_is_the_beginning_of_the_next():
     assert data.cursor == (3, 1) and len(list(data)) == 22
 
 
-@pytest.mark.parametrize(
-    "name, says",
-    [
-        ("prefetch", "A Dataset has no attribute prefetch; nothing stands for it: training reads ahead"),
-        ("skip", "use data.epoch(number, start=...), which begins later"),
-        ("shufle", "A Dataset has no attribute shufle; the nearest is shuffle;"),
-        ("xyz", "A Dataset has no attribute xyz; asked at"),
-    ],
-)
-def test_methods_of_others(name, says):
-    with pytest.raises(AttributeError) as raised:
-        getattr(from_arrays(LABELS), name)
-    assert says in str(raised.value)
-    assert not hasattr(from_arrays(LABELS), name)
-
-
 def test_data_sets_show_what_they_are():
     data = (
         from_arrays(ROWS, LABELS).shuffle(seed=1).map(noisy, seed=2).batch(4, last="pad", workers=2).repeat(2).take(5)

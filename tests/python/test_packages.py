@@ -171,8 +171,6 @@ def test_steps_without_feeds_or_without_fetches(tmp_path, alloy):
     assert al.load_executable("silent")() == []
     with pytest.raises(ValueError, match="Expected feeds for none, got 1 of them"):
         told(np.zeros(2, np.float32))
-    with pytest.raises(AttributeError, match="A LoadedExecutable has no attribute fetch; the nearest is fetches"):
-        _ = told.fetch
 
 
 def test_loops_conditionals_and_every_type(rng, tmp_path):

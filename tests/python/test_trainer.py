@@ -595,9 +595,8 @@ def test_monitored_quantities_have_a_direction(rng, tmp_path):
 @pytest.mark.parametrize(
     "name, near",
     [
-        ("epoch_end", "its name here is on_epoch_end"),
-        ("begin", "its name here is on_train_begin"),
-        ("on_batch_end", "its name here is on_train_batch_end"),
+        ("epoch_end", "called at"),
+        ("on_batch_end", "the nearest is on_train_batch_end"),
         ("on_epoch_ends", "the nearest is on_epoch_end"),
         ("on_something", "the nearest is on_"),
     ],

@@ -3,6 +3,8 @@
 from_arrays, from_items and from_iterator make a Dataset; its methods shuffle, map, batch, repeat and take. npz, idx,
 mnist, cifar10, csv, digits and image_folder read files. augment has random crops, flips and normalisation."""
 
+from typing import TYPE_CHECKING
+
 from alloy.data import augment
 from alloy.data.dataset import Dataset
 from alloy.data.files import idx, mnist, npz
@@ -12,6 +14,7 @@ from alloy.data.sources import from_arrays, from_items, from_iterator
 from alloy.data.splits import split
 from alloy.data.structure import Spec
 from alloy.data.tables import Table, csv
+from alloy.graph.names import no_name
 from alloy.graph.structure import leaves, rebuild
 
 __all__ = [
@@ -33,3 +36,12 @@ __all__ = [
     "rebuild",
     "split",
 ]
+
+
+if not TYPE_CHECKING:  # or checkers would accept any name
+
+    def __getattr__(name):
+        raise no_name(__name__, name)
+
+    def __dir__():
+        return __all__

@@ -4,8 +4,6 @@ The engine makes the objects (tensor.graph, graph.compile()), so its objects wou
 Python. Therefore methods written in Python are added to the engine's classes themselves: of tensors in tensor.py, of
 graphs in graph.py, of executables in executable.py."""
 
-import types
-
 from alloy._core import (
     DeviceError,
     Event,
@@ -21,16 +19,14 @@ from alloy._core import (
 )
 from alloy.graph.dtypes import DType
 from alloy.graph.location import mistake
-from alloy.graph.names import explained, missing_attribute, no_attribute, one_of
+from alloy.graph.names import missing_attribute, no_attribute, one_of
 
 
 def method_of(cls, name: str | None = None):
     """Makes the function a method of the class, or the property one of its properties, by the name, or its own."""
 
     def add(function):
-        to = name or function.__name__
-        is_called_by_name = isinstance(function, types.FunctionType) and not to.startswith("_")
-        setattr(cls, to, explained(function) if is_called_by_name else function)
+        setattr(cls, name or function.__name__, function)
         return function
 
     return add

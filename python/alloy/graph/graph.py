@@ -15,7 +15,6 @@ from alloy.graph.engine import method_of
 from alloy.graph.executable import keep_updates
 from alloy.graph.left_out import warn_of_left_out
 from alloy.graph.location import meant, mistake, user_location
-from alloy.graph.names import explained
 from alloy.graph.scope import claim, scoped
 from alloy.graph.text import type_text
 
@@ -31,8 +30,8 @@ def _init(self, *, storage: str = "variable", device: str = "") -> None:
     _make(self, storage=storage, device=device)
 
 
-_init.__name__ = "__init__"
-Graph.__init__ = explained(_init)
+_init.__qualname__ = "Graph"  # in Python's messages
+Graph.__init__ = _init
 
 
 @method_of(Graph)

@@ -11,7 +11,6 @@ from alloy.graph.dtypes import DType
 from alloy.graph.engine import method_of
 from alloy.graph.executable import Fetches, fed
 from alloy.graph.location import mistake
-from alloy.graph.names import missing_attribute
 from alloy.graph.queues import require_device
 from alloy.graph.text import describe
 
@@ -67,8 +66,6 @@ def load_executable(path, *, device: str = "") -> "LoadedExecutable":
 class LoadedExecutable:
     """A step that al.load_executable has loaded: arrays in, arrays out. It has variables of its own, which its runs
     update as the step that was exported does. Any thread may call it; runs are serialised."""
-
-    __getattr__ = missing_attribute
 
     def __init__(self, package: Package):
         self._package = package

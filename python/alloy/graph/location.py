@@ -72,14 +72,20 @@ def mistake(op: str, message: str, kind: type[Exception] = ValueError, act: str 
     return kind(f"[{op}] {message}; {act} at {user_location()}.")
 
 
-def meant(name: str, names, cutoff: float = 0.6) -> str:
-    """ "; the nearest is NAME", of the one among the names that is most like it, or nothing. A name with more or
-    less in front is another one: PReLU is no slip of ReLU."""
+def nearest(name: str, names, cutoff: float = 0.6) -> str:
+    """The one among the names that is most like it, or nothing. A name with more or less in front is another one:
+    PReLU is no slip of ReLU."""
     near = difflib.get_close_matches(name, list(names), 1, cutoff)
     if not near:
         return ""
     short, long = sorted((name.lower(), near[0].lower()), key=len)
-    return "" if len(short) < len(long) and long.endswith(short) else f"; the nearest is {near[0]}"
+    return "" if len(short) < len(long) and long.endswith(short) else near[0]
+
+
+def meant(name: str, names, cutoff: float = 0.6) -> str:
+    """ "; the nearest is NAME", or nothing."""
+    near = nearest(name, names, cutoff)
+    return f"; the nearest is {near}" if near else ""
 
 
 def warn_user(message: str) -> None:

@@ -7,7 +7,6 @@ from numbers import Real
 from alloy._core import Event, Queue
 from alloy.graph.engine import method_of
 from alloy.graph.location import mistake
-from alloy.graph.names import explained
 
 # The engine's own; what users may call follows.
 _make_queue: Callable[..., None] = Queue.__init__
@@ -48,8 +47,8 @@ def _init_event(self) -> None:
 
 
 for _class, _init in ((Queue, _init_queue), (Event, _init_event)):
-    _init.__name__ = "__init__"
-    _class.__init__ = explained(_init)
+    _init.__qualname__ = _class.__name__  # in Python's messages
+    _class.__init__ = _init
 
 
 @method_of(Event)

@@ -15,9 +15,9 @@ Options are keyword arguments. A Trainer takes a loss by its name, or as a funct
     al.Trainer(model, functools.partial(al.losses.softmax_cross_entropy, label_smoothing=0.1), ...)
     al.Trainer(model, lambda predictions, targets: al.square(predictions - targets), ...)"""
 
-import sys
+from typing import TYPE_CHECKING
 
-from alloy.graph.names import explain
+from alloy.graph.names import no_name
 from alloy.losses import lookup
 from alloy.losses.entropies import binary_cross_entropy, kl_divergence, softmax_cross_entropy
 from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
@@ -47,15 +47,13 @@ __all__ = [
 def get(loss, op: str = "losses"):
     """The loss of that name; a function is itself. op: what a message says in brackets.
 
-    ValueError: no loss has that name; the message lists all, and says what a name of another library is here.
-    TypeError: neither a name nor a function."""
+    ValueError: no loss has that name; the message lists all. TypeError: neither a name nor a function."""
     if isinstance(loss, str):
         return lookup.by_name("losses", loss, LOSSES, op)
     lookup.require_function("losses", loss, LOSSES, op)
     return loss
 
 
-explain(sys.modules[__name__])  # before the table, which then holds what users see
 LOSSES = {
     function.__name__: function
     for function in (
@@ -74,3 +72,12 @@ LOSSES = {
 }
 for _function in LOSSES.values():
     vars(_function)["greater_is_better"] = False
+
+
+if not TYPE_CHECKING:  # or checkers would accept any name
+
+    def __getattr__(name):
+        raise no_name(__name__, name)
+
+    def __dir__():
+        return __all__

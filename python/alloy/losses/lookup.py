@@ -1,13 +1,13 @@
 """Losses and metrics by their names."""
 
-from alloy.graph.location import mistake
-from alloy.graph.names import said_of_value
+from alloy.graph.location import meant, mistake
+from alloy.graph.names import renamed
 
 
 def by_name(module: str, name: str, known: dict, op: str):
     """What the name stands for. ValueError with all names: for nothing."""
     if name not in known:
-        near = said_of_value(name, known)
+        near = renamed("al", name) or meant(name, known)
         raise mistake(
             op, f"Expected a function or a name of al.{module} ({', '.join(known)}), got {name!r}{near}", act="called"
         )
@@ -20,7 +20,7 @@ def require_function(module: str, given, known: dict, op: str) -> None:
         raise mistake(
             op,
             f"Expected a function of tensors or a name of al.{module}, got {name_of(given)} of {library}, which "
-            f"takes no tensors of Alloy{said_of_value(name_of(given), known)}",
+            "takes no tensors of Alloy",
             TypeError,
             "called",
         )

@@ -21,10 +21,11 @@ measure training and validation.
 Predictions are logits. A Trainer takes a metric by its name, or as a function or a Metric."""
 
 import functools
-import sys
+import inspect
+from typing import TYPE_CHECKING
 
 from alloy.graph.location import mistake
-from alloy.graph.names import explain, parameters_of
+from alloy.graph.names import no_name
 from alloy.losses import LOSSES, lookup
 from alloy.metrics.accuracies import accuracy, binary_accuracy, top_k_accuracy
 from alloy.metrics.classification import ConfusionMatrix, F1Score, IoU, Precision, Recall
@@ -58,7 +59,7 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
     loss: what is minimized, a name or a function: beside binary_cross_entropy "accuracy" is that of each logit by
     itself, binary_accuracy, and beside a functools.partial with an ignore_index the metrics that know one have it,
     too. op: what a message says in brackets. ValueError: no metric has that name; the message lists
-    all, and says what a name of another library is here. TypeError: neither a name nor a function nor a Metric."""
+    all. TypeError: neither a name nor a function nor a Metric."""
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
@@ -73,14 +74,17 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
                 "compares classes",
             )
         ignored = getattr(loss, "keywords", {}).get("ignore_index")
-        options = {} if ignored is None or "ignore_index" not in parameters_of(found) else {"ignore_index": ignored}
+        options = (
+            {}
+            if ignored is None or "ignore_index" not in inspect.signature(found).parameters
+            else {"ignore_index": ignored}
+        )
         found = functools.partial(found, **options) if options else found
         return found() if isinstance(lookup.unwrapped(found), type) else Mean(found)
     lookup.require_function("metrics", metric, _NAMED, op)
     return Mean(metric)
 
 
-explain(sys.modules[__name__])  # before the tables, which then hold what users see
 FUNCTIONS = {function.__name__: function for function in (accuracy, binary_accuracy, top_k_accuracy)}
 CLASSES = {
     kind.name: kind for kind in (AUC, ConfusionMatrix, F1Score, IoU, Precision, R2Score, Recall, RootMeanSquaredError)
@@ -89,3 +93,12 @@ for _function in FUNCTIONS.values():
     vars(_function)["greater_is_better"] = True
 _OF_NUMBERS = ("mean_squared_error", "mean_absolute_error", "huber")  # losses of regression
 _NAMED = FUNCTIONS | CLASSES | LOSSES
+
+
+if not TYPE_CHECKING:  # or checkers would accept any name
+
+    def __getattr__(name):
+        raise no_name(__name__, name)
+
+    def __dir__():
+        return __all__

@@ -1,5 +1,9 @@
 """Layers of neural networks."""
 
+import textwrap
+from typing import TYPE_CHECKING
+
+from alloy.graph.names import no_name
 from alloy.nn.activation import ELU, GELU, HardSwish, LeakyReLU, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from alloy.nn.attention import MultiHeadAttention
 from alloy.nn.batch_norm import BatchNorm
@@ -60,3 +64,22 @@ __all__ = [
     "UpSampling2D",
     "ZeroPadding2D",
 ]
+
+
+def _line(name):
+    """The layer's name and the first sentence of its documentation."""
+    sentence = " ".join(globals()[name].__doc__.split()).partition(". ")[0].rstrip(".")
+    return textwrap.fill(f"{name:<20}{sentence}", 100, subsequent_indent=" " * 20)
+
+
+# help(al.nn) begins with a line for each layer.
+__doc__ = f"{__doc__}\n\n" + "\n".join(map(_line, __all__))  # noqa: A001
+
+
+if not TYPE_CHECKING:  # or checkers would accept any name
+
+    def __getattr__(name):
+        raise no_name(__name__, name)
+
+    def __dir__():
+        return __all__

@@ -1,8 +1,7 @@
 """Activations: as layers, and as the argument `activation` of other layers."""
 
 from alloy import ops
-from alloy.graph.location import mistake
-from alloy.graph.names import said_of_value
+from alloy.graph.location import meant, mistake
 from alloy.nn.layer import Layer
 
 # What `activation` may be called.
@@ -22,6 +21,7 @@ _INSTEAD = {
     "leaky_relu": "the layer al.nn.LeakyReLU(alpha)",
     "linear": "None",
     "gelu_tanh": "the layer al.nn.GELU(approximate=True)",
+    "swish": "silu",
 }
 
 
@@ -36,7 +36,7 @@ def activation_of(op: str, given):
     if not isinstance(given, str):
         raise mistake(op, f"Expected a name or a function as the activation, got {given!r}", TypeError)
     if given not in ACTIVATIONS:
-        hint = f"; use {_INSTEAD[given]}" if given in _INSTEAD else said_of_value(given, ACTIVATIONS)
+        hint = f"; use {_INSTEAD[given]}" if given in _INSTEAD else meant(given, ACTIVATIONS)
         raise mistake(
             op, f"Expected a function or one of {', '.join(ACTIVATIONS)} as the activation, got {given!r}{hint}"
         )

@@ -1,37 +1,46 @@
-"""What layers are made with. An argument that a layer does not take is answered with the names that it takes; what was
-given is kept, so that every layer can be shown as it was written."""
+"""What layers are made with: it is kept, so that every layer can be shown as it was written."""
 
 import functools
 import inspect
 
 import numpy as np
 
-from alloy.graph.names import wrong_call
+from alloy.graph.location import meant, mistake
+from alloy.graph.names import parameters_of
 
 
 def remembered(init):
-    """The constructor, which first checks what it is given, and keeps it. Of constructors that call each other that of
-    the outermost is kept."""
+    """The constructor, which keeps what it is given. Of constructors that call each other the outermost does."""
 
     @functools.wraps(init)
     def construct(self, *args, **kwargs):
-        given = _checked(type(self), construct, args, kwargs)
-        vars(self).setdefault("_given", given)
+        signature = inspect.signature(init)
+        try:
+            given = signature.bind(self, *args, **kwargs).arguments
+        except TypeError as error:
+            said = _unfit(type(self), signature, args, kwargs, error)
+            raise mistake(type(self).__name__, said, TypeError, "called") from None
+        vars(self).setdefault("_given", _shown(signature, given))
         init(self, *args, **kwargs)
 
     return construct
 
 
-def _checked(cls, construct, args, kwargs) -> list[tuple[str, object]]:
-    """What is given in the parameters' order, defaults left out, each value with what to write before it; behind "*"
-    are all that go into one parameter. TypeError: they do not fit."""
-    signature = inspect.signature(construct)
-    try:
-        given = signature.bind(None, *args, **kwargs).arguments
-    except TypeError:
-        given = {}
-    if not given:
-        raise wrong_call(cls.__name__, construct, args, kwargs, cls)
+def _unfit(cls, signature, args, kwargs, error) -> str:
+    """The sentence for arguments that do not fit the signature of a constructor of the class."""
+    known = parameters_of(cls)
+    strange = [key for key in kwargs if key not in known]
+    if strange:
+        taken = f"arguments among {', '.join(known)}" if known else "no arguments"
+        return f"Expected {taken}, got {strange[0]}{meant(strange[0], known)}"
+    parameters = list(signature.parameters.values())[1:]
+    places = [one.name for one in parameters if one.kind == one.POSITIONAL_OR_KEYWORD]
+    return f"Expected {', '.join(places) or 'nothing'} by position, got {len(args)} ({error})"
+
+
+def _shown(signature, given) -> list[tuple[str, object]]:
+    """The arguments in the parameters' order, without defaults: pairs of the text before the value, and the value.
+    The text is "*NAME" before all that go into one parameter."""
     shown = []
     for name, value in list(given.items())[1:]:
         parameter = signature.parameters[name]

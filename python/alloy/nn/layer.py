@@ -19,7 +19,7 @@ from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import float32, is_half
 from alloy.graph.left_out import training_calls
 from alloy.graph.location import meant, mistake
-from alloy.graph.names import missing_attribute, no_attribute, one_of, wrong_call
+from alloy.graph.names import missing_attribute, no_attribute, one_of
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
 from alloy.graph.structure import leaves
 from alloy.graph.text import describe
@@ -298,8 +298,10 @@ class Layer:
             hint = f"; give {missing[0]} by name in the call, or several inputs as one tuple" if missing else ""
             expected = f"a method forward(self, x, training) of {type(self).__name__}"
             raise mistake(self._kind(), f"Expected {expected}, got forward({given}){hint}", TypeError)
-        if any(name not in [parameter.name for parameter in parameters[2:]] for name in operands):
-            raise wrong_call(type(self).__name__, self.forward, (None, training), operands)
+        known = ["x", "training", *(parameter.name for parameter in parameters[2:])]
+        for name in (name for name in operands if name not in known):
+            expected = f"Expected arguments among {', '.join(known)}"
+            raise mistake(self._kind(), f"{expected}, got {name}{meant(name, known)}", TypeError)
 
     def _operands(self) -> str:
         """How a call is given more than one tensor."""

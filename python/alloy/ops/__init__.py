@@ -3,9 +3,6 @@ with attributes or operands of their own and those composed of others. Shapes ar
 
 A module's __all__ is what users see as al.NAME."""
 
-import sys
-
-from alloy.graph.names import FUNCTIONS, explained
 from alloy.ops import (
     activation,
     attention,
@@ -66,8 +63,3 @@ __all__ = (
     + shape.__all__
     + table.__all__
 )
-
-for _name in __all__:
-    _function = explained(globals()[_name])
-    setattr(sys.modules[_function.__module__], _name, _function)
-    globals()[_name] = FUNCTIONS[_name] = _function

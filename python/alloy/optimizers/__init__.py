@@ -1,8 +1,7 @@
 """Optimizers: what a step does to the variables, in the step's graph. Formulas, names and defaults are those of
 torch.optim."""
 
-from alloy.graph.location import mistake
-from alloy.graph.names import said_of_value
+from alloy.graph.location import meant, mistake
 from alloy.optimizers.adagrad import Adagrad
 from alloy.optimizers.adam import Adam, AdamW
 from alloy.optimizers.lion import Lion
@@ -24,7 +23,7 @@ def named(optimizer):
             known = ", ".join(_NAMED)
             raise mistake(
                 "Trainer",
-                f"Expected an optimizer or a name ({known}), got {optimizer!r}{said_of_value(optimizer, _NAMED)}",
+                f"Expected an optimizer or a name ({known}), got {optimizer!r}{meant(optimizer, _NAMED)}",
                 act="called",
             )
         return _NAMED[optimizer.lower()]()

@@ -5,7 +5,7 @@ import fnmatch
 import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,8 @@ from alloy._core import OPTIMIZER, Graph, Tensor, Update, Variable
 from alloy.graph.apply import apply, apply_all, as_sequence, require_all, require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half
-from alloy.graph.foreign import UNNEEDED
-from alloy.graph.location import meant, mistake, user_location
-from alloy.graph.names import parameters_of, said_of_argument
+from alloy.graph.location import meant, mistake, nearest, user_location
+from alloy.graph.names import missing_attribute, parameters_of
 from alloy.graph.scope import scope
 from alloy.graph.state import State
 from alloy.ops import cast, equal, where
@@ -75,7 +74,10 @@ class Optimizer:
         skip_nonfinite: bool = False,
         loss_scale: LossScale | None = None,
         ema_decay: float | None = None,
+        **unknown,
     ):
+        for name in unknown:
+            raise self._unknown(name)
         self._rates: list[_core.WeakVariable] = []  # where the steps made so far have the rate, a number
         self._computed = False  # whether a step was made that computes its rate
         self._shared: list[tuple[_core.WeakVariable, State]] = []  # for each graph a variable of it and the state
@@ -135,6 +137,9 @@ class Optimizer:
                 variable.assign(np.float32(float(rate)))
         self._rate = rate
 
+    if not TYPE_CHECKING:  # or checkers would accept any name
+        __getattr__ = missing_attribute
+
     def __setattr__(self, name, value):
         if not name.startswith("_") and name not in ("lr", "rate"):
             options = (*self.bounds, *_SHARED)
@@ -167,14 +172,15 @@ class Optimizer:
                 raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}", act="set")
 
     def _unknown(self, name):
-        here = said_of_argument(name, [*self.bounds, *_SHARED, "lr"], type(self))
+        like = nearest(name, [*parameters_of(type(self)), "learning_rate"])
+        here = "; use lr" if like == "learning_rate" else f"; the nearest is {like}" if like else ""
         return mistake(self._name(), f"There is no option {name}{here}", TypeError, act="set")
 
     def _checked_rate(self, rate):
         if not isinstance(rate, (Real, Tensor, Callable)) or isinstance(rate, (bool, type)):
             hint = ""
             if isinstance(rate, Iterable) and not isinstance(rate, str):
-                hint = f"; {UNNEEDED['Optimizer']['params']}"
+                hint = "; an optimizer takes no variables, minimize(loss, variables) takes those to train"
             raise mistake(
                 self._name(),
                 f"Expected a number, a tensor or a function of the step as lr, got {type(rate).__name__}{hint}",
@@ -201,11 +207,11 @@ class Optimizer:
         return type(self).__name__
 
     def __repr__(self):
-        taken, own = parameters_of(type(self).__init__, type(self)), vars(self)
+        own = vars(self)
         shown = [f"lr={getattr(self._rate, '__name__', self._rate)}"]
         shown += [
             f"{name}={own[name]!r}"
-            for name, parameter in taken.items()
+            for name, parameter in parameters_of(type(self)).items()
             if name in own and own[name] != parameter.default and own[name] != {}
         ]
         return f"{type(self).__name__}({', '.join(shown)})"

@@ -13,7 +13,6 @@ from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import STORED
 from alloy.graph.location import meant, mistake
-from alloy.graph.names import said_of_foreign, said_of_value
 from alloy.graph.structure import leaves, paths
 from alloy.training.checkpoint import replace_file, require_place, said_of
 
@@ -48,7 +47,7 @@ class Callback:
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
         for name in (name for name in vars(cls) if not name.startswith("_")):
-            like = said_of_foreign(name, _MOMENTS) or meant(name, _MOMENTS, cutoff=0.8)
+            like = meant(name, _MOMENTS, cutoff=0.8)
             if name not in _MOMENTS and (like or name.startswith("on_") or name.endswith(("_begin", "_end"))):
                 raise mistake(
                     cls.__name__,
@@ -100,7 +99,7 @@ class LambdaCallback(Callback):
         super().__init__()
         for name, function in functions.items():
             if name not in _MOMENTS or not callable(function):
-                said = f"{name}{said_of_value(name, _MOMENTS)}"
+                said = f"{name}{meant(name, _MOMENTS)}"
                 raise mistake(
                     "LambdaCallback",
                     f"Expected functions by {', '.join(_MOMENTS)}, got {said}",

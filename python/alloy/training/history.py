@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from alloy.graph.location import mistake
-from alloy.graph.names import missing_attribute, said_of_value
+from alloy.graph.location import meant, mistake
 from alloy.graph.notebook import Picture, in_notebook
 from alloy.training.checkpoint import said_of
 
@@ -19,7 +18,7 @@ class Measured(dict):
     """What was measured, by name."""
 
     def __missing__(self, name):
-        near = said_of_value(name, self) if isinstance(name, str) else ""
+        near = meant(name, self) if isinstance(name, str) else ""
         raise mistake(
             "history", f"Expected a quantity among {', '.join(self) or 'none'}, got {name!r}{near}", KeyError, "asked"
         )
@@ -38,9 +37,6 @@ class History(Measured):
     def add(self, values: dict[str, float]) -> None:
         for name, value in values.items():
             self.setdefault(name, []).append(value)
-
-    def __getattr__(self, name):
-        return missing_attribute(self, name)
 
     def plot(self, path=None):
         """Writes an image with one panel for each quantity, of training and validation. The suffix gives the format.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager, suppress
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count, as_path
 from alloy.graph.dtypes import is_half
 from alloy.graph.location import meant, mistake, warn_user
+from alloy.graph.names import missing_attribute, renamed
 from alloy.graph.structure import leaves, rebuild
 from alloy.nn import Layer
 from alloy.optimizers import named
@@ -117,10 +118,12 @@ class Trainer:
         self._quantities: dict[str, bool] = {}  # Programs.quantities of the present fit
         self._busy: dict[str, object] = {}  # what is under way
 
+    if not TYPE_CHECKING:  # or checkers would accept any name
+        __getattr__ = missing_attribute
+
     def __setattr__(self, name, value):
         if "_busy" in vars(self) and name not in vars(self) and not hasattr(type(self), name):
-            hint = "; use trainer.optimizer.lr" if name in ("lr", "learning_rate") else ""
-            hint = hint or meant(name, [*dir(type(self)), *vars(self)], 0.85)
+            hint = renamed("Trainer", name) or meant(name, [*dir(type(self)), *vars(self)], 0.85)
             if hint:
                 raise mistake("Trainer", f"A Trainer has no attribute {name} to set{hint}", AttributeError, "set")
         object.__setattr__(self, name, value)
