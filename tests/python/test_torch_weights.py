@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 
 import alloy as al
 from alloy import nn
-from alloy.training.torch_layouts import LAYOUTS
+from alloy.interop.torch_layouts import LAYOUTS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "goldens"))
 from torch_weights_reference import GOLDEN

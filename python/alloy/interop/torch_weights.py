@@ -11,10 +11,10 @@ from alloy.graph import Variable
 from alloy.graph.arrays import as_path, empty
 from alloy.graph.location import meant, mistake
 from alloy.graph.structure import leaves
+from alloy.interop.torch_layouts import channels_first, layout_of
 from alloy.nn import Flatten, Layer, LayerNorm, MultiHeadAttention, Reshape, RMSNorm
 from alloy.training.checkpoint import assign_all
 from alloy.training.stored import Stored, require_file
-from alloy.training.torch_layouts import channels_first, layout_of
 
 __all__ = ["load_torch"]
 
