@@ -13,7 +13,6 @@ import numpy as np
 
 from alloy._core import DeviceError, Tensor
 from alloy.data import Dataset
-from alloy.device import device
 from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count, as_path
 from alloy.graph.dtypes import is_half
@@ -512,11 +511,10 @@ class Trainer:
         """Of a quantity of the history; None where neither its loss nor its metric says so."""
         return self._measures.greater_is_better(name)
 
-    @staticmethod
-    def _ahead():
+    def _ahead(self):
         """How many steps are in flight behind the one that is waited for. On the host's own cores one would only be in
         the way of gathering the next batch; elsewhere the device has work while that is done."""
-        return 0 if device().kind == "cpu" else 1
+        return 0 if self._programs.graph._is_on_host else 1
 
     def _dataset(self, op, data, batch_size, shuffle=False, last="smaller"):
         arrays = isinstance(data, (tuple, list))
