@@ -35,23 +35,8 @@ from alloy.training.rate_search import RateSearch, search
 _FOREIGN = (".onnx", ".pt", ".pth", ".h5", ".keras", ".pb", ".tflite", ".mlmodel", ".mlpackage", ".safetensors")
 
 
-class _Fixed:
-    """What a trainer is made of, which is set once."""
-
-    def __set_name__(self, owner, name):
-        self._name = name
-
-    def __get__(self, trainer, owner=None) -> Any:
-        if trainer is None:
-            return self
-        if self._name not in vars(trainer):
-            raise AttributeError(f"'Trainer' object has no attribute {self._name!r}")
-        return vars(trainer)[self._name]
-
-    def __set__(self, trainer, value):
-        if "_busy" in vars(trainer):
-            raise mistake("Trainer", f"Expected {self._name} to stay what it was; make another Trainer", act="set")
-        vars(trainer)[self._name] = value
+# What a trainer is made of, which is set once.
+_FIXED = ("model", "optimizer", "loss", "metrics", "loss_weights", "dtype", "check_finite")
 
 
 class Trainer:
@@ -77,8 +62,6 @@ class Trainer:
 
     steps_per_dispatch: so many training steps are made at once, with the results of single ones. It saves the time
     between steps, which matters where they are short."""
-
-    model, optimizer, loss, metrics, loss_weights, dtype, check_finite = (_Fixed() for _ in range(7))
 
     def __init__(
         self,
@@ -117,9 +100,11 @@ class Trainer:
         self._busy: dict[str, object] = {}  # what is under way
 
     def __setattr__(self, name, value):
+        if "_busy" in vars(self) and name in _FIXED:
+            raise mistake("Trainer", f"Expected {name} to stay what it was; make another Trainer", act="set")
         if "_busy" in vars(self) and name not in vars(self) and not hasattr(type(self), name):
             hint = "; use trainer.optimizer.lr" if name in ("lr", "learning_rate") else ""
-            hint = hint or meant(name, [*dir(type(self)), *vars(self)], 0.85)
+            hint = hint or meant(name, [*dir(type(self)), *vars(self), *_FIXED], 0.85)
             if hint:
                 raise mistake("Trainer", f"A Trainer has no attribute {name} to set{hint}", AttributeError, "set")
         object.__setattr__(self, name, value)
@@ -265,8 +250,8 @@ class Trainer:
         self._call("on_epoch_begin", self.epoch)
         shown.begin(self.epoch + 1, self.step)
         logs, looked = _Logs(lambda: self._look(data)), time.monotonic()
-        for turn in feed.turns(self.epoch, self.step):
-            self.step += turn.steps
+        for steps, _, _ in feed.turns(self.epoch, self.step):
+            self.step += steps
             self._call("on_train_batch_end", self.step - 1, logs=logs)
             now = time.monotonic()
             if now - looked > (0.2 if shown.bars else 1.0) and (shown.bars or self._programs.stops):
@@ -362,9 +347,9 @@ class Trainer:
                 raise ValueError(f"{str(error).rstrip('.')}; a single example is a row: x[None].") from None
             raise
         feed, found = Feed(data, step, self._ahead()), []
-        for turn in feed.turns(0):
-            mask = parts_of("predict", data, turn.element).mask
-            found.append(list(turn.results) if mask is None else [_unpadded(one, mask) for one in turn.results])
+        for _, element, results in feed.turns(0):
+            mask = parts_of("predict", data, element).mask
+            found.append(list(results) if mask is None else [_unpadded(one, mask) for one in results])
         return rebuild(self._programs.outputs(parts), [np.concatenate(column) for column in zip(*found)])
 
     @contextmanager
