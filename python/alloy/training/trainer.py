@@ -24,7 +24,7 @@ from alloy.training import checkpoint
 from alloy.training.batches import Feed, as_dataset, parts_of
 from alloy.training.callbacks import Callback, Checkpoint, plain_state
 from alloy.training.diagnosis import not_finite, require_sound_arrays, warn_of_lone_examples
-from alloy.training.history import History, Measured
+from alloy.training.history import History
 from alloy.training.input_profile import InputProfile, measured_input
 from alloy.training.interrupts import uninterrupted
 from alloy.training.measures import Measures
@@ -279,11 +279,10 @@ class Trainer:
 
     def _look(self, data) -> dict:
         """What the present epoch has measured so far. FloatingPointError: a loss was not finite."""
-        report = self._programs.training_report()
-        steps, sound, *values = report.executable()
+        steps, sound, values = self._programs.read("training")
         if not sound:
-            raise self._not_finite(data, int(steps))
-        return Measured(zip(report.names, map(_number, values)))
+            raise self._not_finite(data, steps)
+        return values
 
     def _not_finite(self, data, step):
         """The error for that step of the present epoch, counted from 0."""
@@ -323,8 +322,7 @@ class Trainer:
                 programs.restart("evaluation")
                 for _ in feed.turns(0):
                     pass
-                report = programs.evaluation_report()
-                return Measured(zip(report.names, map(_number, report.executable())))
+                return programs.read("evaluation")[2]
 
         return evaluate
 
@@ -384,14 +382,13 @@ class Trainer:
             raise mistake("find_lr", f"Expected 0 < lowest < highest, got {lowest} and {highest}", act="called")
         data = self._dataset("find_lr", data, batch_size, shuffle=True)
         step = self._programs.step(parts_of("find_lr", data))
-        report = self._programs.training_report()
 
         def train(batch, lr):
             optimizer.lr = lr
             self._programs.restart("training")
             step(*leaves(batch)[: len(step.feeds)])
-            _, sound, *values = report.executable()
-            return float(dict(zip(report.names, values))["loss"]) if sound else math.nan
+            _, sound, values = self._programs.read("training")
+            return float(values["loss"]) if sound else math.nan
 
         with self._alone("fit"), self._unchanged():
             try:
@@ -541,8 +538,3 @@ def _unpadded(result, mask):
             act="called",
         )
     return result[: int(mask.sum())]
-
-
-def _number(value):
-    """A number, or an array of them."""
-    return value.item() if value.ndim == 0 else value
