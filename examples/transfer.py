@@ -36,7 +36,7 @@ class Network(al.nn.Layer):
             al.nn.MaxPool2D(),
             al.nn.Conv2D(32, 3, padding="same", activation="relu"),
             al.nn.MaxPool2D(),
-            al.nn.Flatten(),
+            al.nn.Flatten(order="channels_first"),  # PyTorch's
         )
         self.head = al.nn.Dense(classes)
 

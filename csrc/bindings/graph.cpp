@@ -516,6 +516,7 @@ void bind_graph(py::module_& m) {
            py::kw_only(), py::arg("storage") = "variable", py::arg("device") = "")
       .def_property_readonly("storage",
                              [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; })
+      .def_property_readonly("_is_on_host", [](const GraphRef& graph) { return graph->is_on_host(); })
       .def_property(
           "most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); },
           [](const GraphRef& graph, size_t count) { graph->set_most_in_flight(count); })

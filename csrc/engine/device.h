@@ -47,6 +47,8 @@ id<MTLDevice> metal_device();
 // The first device of that kind or name, the default one before others, or for an empty one the default; throws
 // ir::Error, naming `op`, where there is none.
 Ref<id<MTLDevice>> find_device(const std::string& kind_or_name, const char* op);
+// How many threads of the host it computes with, or 0 where it does not tell. Messages it: inside on_device.
+int host_threads(id<MTLDevice> device);
 
 // Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that
 // is what it says, a WouldAbort where it stands for the end of the process, or a DeviceError.

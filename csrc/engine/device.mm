@@ -168,14 +168,14 @@ bool set_threads(int count) {
   return done;
 }
 
+int host_threads(id<MTLDevice> device) {
+  const bool tells = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyThreads)];
+  return tells ? static_cast<int>([static_cast<id<AlloyDeviceDiagnostics>>(device) alloyThreads]) : 0;
+}
+
 int threads() {
   int count = 0;
-  on_device([&] {
-    NSObject* device = static_cast<NSObject*>(metal_device());
-    if ([device respondsToSelector:@selector(alloyThreads)]) {
-      count = static_cast<int>([static_cast<id<AlloyDeviceDiagnostics>>(device) alloyThreads]);
-    }
-  });
+  on_device([&] { count = host_threads(metal_device()); });
   return count;
 }
 

@@ -254,6 +254,12 @@ std::string Graph::device_name() const {
   return name;
 }
 
+bool Graph::is_on_host() const {
+  int threads = 0;
+  on_device([&] { threads = host_threads(impl_->device.get()); });
+  return threads > 0;
+}
+
 void Graph::bind(const std::vector<Binding>& bindings) {
   for (const Binding& b : bindings) {
     require_own(b.placeholder, "placeholder");

@@ -115,6 +115,7 @@ from alloy.graph.dtypes import (
     uint64,
 )
 from alloy.graph.names import no_name
+from alloy.interop.torch_weights import load_torch
 from alloy.op_library import OpLibrary, load_op_library
 from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
@@ -125,7 +126,6 @@ from alloy.training.callbacks import *  # noqa: F403
 from alloy.training.callbacks import __all__ as _callbacks
 from alloy.training.checkpoint import load, save, state
 from alloy.training.history import History
-from alloy.training.torch_weights import load_torch
 from alloy.training.trainer import Trainer
 
 __all__ = [

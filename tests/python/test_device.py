@@ -26,6 +26,13 @@ def test_the_devices():
         assert cpu == devices[-1] and cpu.memory <= machine and cpu.unified_memory
 
 
+@pytest.mark.parametrize("device", al.devices(), ids=lambda device: device.kind)
+def test_a_trainer_has_steps_in_flight_unless_they_take_the_hosts_cores(device):
+    model = al.nn.Sequential(al.nn.Dense(1))
+    model(al.Graph(device=device.name).placeholder((None, 2)))
+    assert al.Trainer(model, "mean_squared_error", "sgd")._ahead() == (0 if device.kind == "cpu" else 1)
+
+
 @pytest.mark.skipif(al.device().kind != "gpu", reason="the portable device tells")
 def test_what_a_device_does_not_tell():
     graph = al.Graph()

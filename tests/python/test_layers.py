@@ -241,8 +241,29 @@ FORMULAS = {
     "Sigmoid": (nn.Sigmoid, (3, 5), sigmoid),
     "Softmax": (nn.Softmax, (3, 5), ref.softmax),
     "Flatten": (nn.Flatten, (3, 2, 4), lambda x: x.reshape(3, 8)),
+    "Flatten 1D channels first": (
+        lambda: nn.Flatten(order="channels_first"),
+        (3, 2, 4),
+        lambda x: np.moveaxis(x, -1, 1).reshape(3, 8),
+    ),
+    "Flatten 3D channels first": (
+        lambda: nn.Flatten(order="channels_first"),
+        (2, 2, 3, 4, 2),
+        lambda x: np.moveaxis(x, -1, 1).reshape(2, 48),
+    ),
+    "Flatten of features channels first": (lambda: nn.Flatten(order="channels_first"), (3, 4), same),
     "Reshape": (lambda: nn.Reshape((4, -1)), (3, 2, 6), lambda x: x.reshape(3, 4, 3)),
     "Reshape to a scalar each": (lambda: nn.Reshape(()), (3, 1), lambda x: x.reshape(3)),
+    "Reshape channels first": (
+        lambda: nn.Reshape((3, -1, 2), order="channels_first"),
+        (2, 24),
+        lambda x: np.moveaxis(x.reshape(2, 2, 3, 4), 1, -1),
+    ),
+    "Reshape images channels first": (
+        lambda: nn.Reshape((6, 4), order="channels_first"),
+        (2, 4, 3, 2),
+        lambda x: np.moveaxis(np.moveaxis(x, -1, 1).reshape(2, 4, 6), 1, -1),
+    ),
     "GlobalAvgPool 1D": (nn.GlobalAvgPool, (2, 5, 3), lambda x: x.mean(1)),
     "GlobalAvgPool 2D": (nn.GlobalAvgPool, (2, 5, 4, 3), lambda x: x.mean((1, 2))),
     "GlobalAvgPool 3D": (

@@ -677,6 +677,7 @@ def test_arguments_that_a_layer_does_not_take(make, says):
         (lambda: nn.LayerNorm(epsilon=-1), "epsilon of 0 or more"),
         (lambda: nn.BatchNorm(momentum=64), "a momentum from 0 to 1, got 64"),
         (lambda: nn.Reshape((-1, -1)), "at most one -1"),
+        (lambda: nn.Flatten(order="C"), "the order .channels_last. or .channels_first., got 'C'"),
         (lambda: nn.ZeroPadding2D((1, 2, 3)), "a padding of height and width"),
     ],
 )

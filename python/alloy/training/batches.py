@@ -116,14 +116,6 @@ def _is_items(data) -> bool:
     return has and not isinstance(data, (tuple, list, dict, str)) and not hasattr(data, "__array__")
 
 
-class Turn(NamedTuple):
-    """A dispatch that was begun."""
-
-    steps: int
-    element: object  # that it read, of several the last one; in memory that is used again after the next turn
-    results: Any  # what the executable fetched: a list, or a Submission
-
-
 class Feed:
     """Runs an executable over the batches of an epoch, one dispatch a turn.
 
@@ -138,8 +130,10 @@ class Feed:
         self._sets = [self._new_memory() for _ in range(ahead + (1 if data.in_memory else 2))]
         self.waited = 0.0  # seconds for input, so far
 
-    def turns(self, epoch: int, start: int = 0) -> Iterator[Turn]:
-        """From the batch `start` of the epoch on. All steps are done when it ends."""
+    def turns(self, epoch: int, start: int = 0) -> Iterator[tuple[int, Any, Any]]:
+        """The dispatches from the batch `start` of the epoch on, each as it begins: how many steps it makes; the
+        element that it reads, of several the last one, in memory that is used again after the next turn; and what the
+        executable fetches, a list or a Submission. All steps are done when it ends."""
         self._memory = queue.SimpleQueue()  # what no step reads
         for memory in self._sets:
             self._memory.put(memory)
@@ -159,7 +153,7 @@ class Feed:
                     step = self._step if steps == 1 else self._several
                     if self._ahead:
                         begun.append(step._submit(memory is not None, None, *arrays))
-                    yield Turn(steps, element, begun[-1] if self._ahead else step(*arrays))
+                    yield steps, element, begun[-1] if self._ahead else step(*arrays)
                 in_flight.append((memory, begun))
                 while len(in_flight) > self._ahead:
                     self._settle(*in_flight.pop(0))

@@ -5,7 +5,7 @@ import io
 import math
 import os
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from alloy.graph.dtypes import STORED
 from alloy.graph.location import meant, mistake
 from alloy.graph.structure import leaves, paths
 from alloy.training.checkpoint import replace_file, require_place, said_of
-
-if TYPE_CHECKING:
-    from alloy.training.trainer import Trainer
 
 __all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "ReduceLROnPlateau", "TensorBoard"]
 
@@ -34,9 +31,7 @@ class Callback:
     state: a subclass that keeps something from epoch to epoch keeps it in self.state, a dict of numbers, strings and
     lists of these; checkpoints hold it. TypeError: a method is named like one of the moments but is never called."""
 
-    # None until fit sets it, before it calls anything here.
-    trainer: "Trainer" = None  # pyright: ignore[reportAssignmentType]
-
+    trainer: Any = None  # a Trainer, which imports this module: set by fit before it calls anything here
     state: dict
 
     def __new__(cls, *args, **options):

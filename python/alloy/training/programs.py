@@ -6,7 +6,6 @@ import re
 import threading
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from alloy.nn.padding import counting
 from alloy.nn.precision import computing_in
 from alloy.ops import cast, clamp, gather, is_finite, logical_and, where
 from alloy.training.batches import Parts
+from alloy.training.history import Measured
 from alloy.training.measures import Measures, Totals
 
 _MOST_CLASSES = 2**24  # for which there is a table of weights
@@ -45,14 +45,6 @@ def _one_at_a_time(method):
     return locked
 
 
-@dataclass(frozen=True)
-class Report:
-    """What reads totals: an executable, and the names of the last values that it fetches."""
-
-    names: tuple[str, ...]
-    executable: Executable
-
-
 class Programs:
     """Everything is made when it is first needed, once for each form of the batches (Parts)."""
 
@@ -72,7 +64,7 @@ class Programs:
         self._totals: dict[str, Totals] = {}
         self._requests: dict[tuple, tuple] = {}
         self._made: dict[tuple, Executable] = {}
-        self._reports: dict[str, Report] = {}
+        self._reports: dict[str, tuple[list[str], Executable]] = {}
 
     @property
     def graph(self) -> Graph:
@@ -176,19 +168,27 @@ class Programs:
         return self._tensors(parts)[0]
 
     @_one_at_a_time
-    def training_report(self) -> Report:
-        """Fetches how many steps the epoch has made, and whether their losses were finite, in front of what they
-        measured."""
-        if "training" not in self._reports:
-            found = self._totals_of("training").results()
+    def _report(self, kind: str) -> tuple[list[str], Executable]:
+        """Fetches how many steps the epoch has made, and whether their losses were finite, in front of the totals of
+        that kind, which have these names."""
+        if kind not in self._reports:
+            found = self._totals_of(kind).results()
             fetches = [self.progress["steps"], self.progress["sound"], *found.values()]
-            self._reports["training"] = Report(tuple(found), self.graph.compile([], fetches))
-        return self._reports["training"]
+            self._reports[kind] = list(found), self.graph.compile([], fetches)
+        return self._reports[kind]
+
+    def read(self, kind: str) -> tuple[int, bool, Measured]:
+        """How many steps the epoch has made, whether their losses were finite, and what was measured in "training" or
+        "evaluation"."""
+        names, executable = self._report(kind)
+        steps, sound, *values = executable()
+        numbers = (value.item() if value.ndim == 0 else value for value in values)
+        return int(steps), bool(sound), Measured(zip(names, numbers))
 
     def quantities(self, validated: bool) -> dict[str, bool]:
         """The names of what an epoch gives the history, and whether each is a number."""
-        report = self.training_report()
-        found = {name: value.shape in ((), None) for name, value in zip(report.names, report.executable.fetches[2:])}
+        names, executable = self._report("training")
+        found = {name: value.shape in ((), None) for name, value in zip(names, executable.fetches[2:])}
         validation = {f"val_{name}": number for name, number in found.items()} if validated else {}
         return found | ({"skipped_steps": True} if self.skips else {}) | validation
 
@@ -201,13 +201,6 @@ class Programs:
             updates = [*state.updates(), *self._totals_of("training").restarts()]
             self._made["end of epoch",] = self.graph.compile([], [], updates)
         self._made["end of epoch",]()
-
-    @_one_at_a_time
-    def evaluation_report(self) -> Report:
-        if "evaluation" not in self._reports:
-            found = self._totals_of("evaluation").results()
-            self._reports["evaluation"] = Report(tuple(found), self.graph.compile([], list(found.values())))
-        return self._reports["evaluation"]
 
     @_one_at_a_time
     def restart(self, kind: str) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from alloy._core import DeviceError, Tensor
 from alloy.data import Dataset
-from alloy.device import device
 from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count, as_path
 from alloy.graph.dtypes import is_half
@@ -26,7 +25,7 @@ from alloy.training import checkpoint
 from alloy.training.batches import Feed, as_dataset, parts_of
 from alloy.training.callbacks import Callback, Checkpoint, plain_state
 from alloy.training.diagnosis import not_finite, require_sound_arrays, warn_of_lone_examples
-from alloy.training.history import History, Measured
+from alloy.training.history import History
 from alloy.training.input_profile import InputProfile, measured_input
 from alloy.training.interrupts import uninterrupted
 from alloy.training.measures import Measures
@@ -37,23 +36,8 @@ from alloy.training.rate_search import RateSearch, search
 _FOREIGN = (".onnx", ".pt", ".pth", ".h5", ".keras", ".pb", ".tflite", ".mlmodel", ".mlpackage", ".safetensors")
 
 
-class _Fixed:
-    """What a trainer is made of, which is set once."""
-
-    def __set_name__(self, owner, name):
-        self._name = name
-
-    def __get__(self, trainer, owner=None) -> Any:
-        if trainer is None:
-            return self
-        if self._name not in vars(trainer):
-            raise AttributeError(f"'Trainer' object has no attribute {self._name!r}")
-        return vars(trainer)[self._name]
-
-    def __set__(self, trainer, value):
-        if "_busy" in vars(trainer):
-            raise mistake("Trainer", f"Expected {self._name} to stay what it was; make another Trainer", act="set")
-        vars(trainer)[self._name] = value
+# What a trainer is made of, which is set once.
+_FIXED = ("model", "optimizer", "loss", "metrics", "loss_weights", "dtype", "check_finite")
 
 
 class Trainer:
@@ -79,8 +63,6 @@ class Trainer:
 
     steps_per_dispatch: so many training steps are made at once, with the results of single ones. It saves the time
     between steps, which matters where they are short."""
-
-    model, optimizer, loss, metrics, loss_weights, dtype, check_finite = (_Fixed() for _ in range(7))
 
     def __init__(
         self,
@@ -122,8 +104,10 @@ class Trainer:
         __getattr__ = missing_attribute
 
     def __setattr__(self, name, value):
+        if "_busy" in vars(self) and name in _FIXED:
+            raise mistake("Trainer", f"Expected {name} to stay what it was; make another Trainer", act="set")
         if "_busy" in vars(self) and name not in vars(self) and not hasattr(type(self), name):
-            hint = renamed("Trainer", name) or meant(name, [*dir(type(self)), *vars(self)], 0.85)
+            hint = renamed("Trainer", name) or meant(name, [*dir(type(self)), *vars(self), *_FIXED], 0.85)
             if hint:
                 raise mistake("Trainer", f"A Trainer has no attribute {name} to set{hint}", AttributeError, "set")
         object.__setattr__(self, name, value)
@@ -269,8 +253,8 @@ class Trainer:
         self._call("on_epoch_begin", self.epoch)
         shown.begin(self.epoch + 1, self.step)
         logs, looked = _Logs(lambda: self._look(data)), time.monotonic()
-        for turn in feed.turns(self.epoch, self.step):
-            self.step += turn.steps
+        for steps, _, _ in feed.turns(self.epoch, self.step):
+            self.step += steps
             self._call("on_train_batch_end", self.step - 1, logs=logs)
             now = time.monotonic()
             if now - looked > (0.2 if shown.bars else 1.0) and (shown.bars or self._programs.stops):
@@ -298,11 +282,10 @@ class Trainer:
 
     def _look(self, data) -> dict:
         """What the present epoch has measured so far. FloatingPointError: a loss was not finite."""
-        report = self._programs.training_report()
-        steps, sound, *values = report.executable()
+        steps, sound, values = self._programs.read("training")
         if not sound:
-            raise self._not_finite(data, int(steps))
-        return Measured(zip(report.names, map(_number, values)))
+            raise self._not_finite(data, steps)
+        return values
 
     def _not_finite(self, data, step):
         """The error for that step of the present epoch, counted from 0."""
@@ -342,8 +325,7 @@ class Trainer:
                 programs.restart("evaluation")
                 for _ in feed.turns(0):
                     pass
-                report = programs.evaluation_report()
-                return Measured(zip(report.names, map(_number, report.executable())))
+                return programs.read("evaluation")[2]
 
         return evaluate
 
@@ -366,9 +348,9 @@ class Trainer:
                 raise ValueError(f"{str(error).rstrip('.')}; a single example is a row: x[None].") from None
             raise
         feed, found = Feed(data, step, self._ahead()), []
-        for turn in feed.turns(0):
-            mask = parts_of("predict", data, turn.element).mask
-            found.append(list(turn.results) if mask is None else [_unpadded(one, mask) for one in turn.results])
+        for _, element, results in feed.turns(0):
+            mask = parts_of("predict", data, element).mask
+            found.append(list(results) if mask is None else [_unpadded(one, mask) for one in results])
         return rebuild(self._programs.outputs(parts), [np.concatenate(column) for column in zip(*found)])
 
     @contextmanager
@@ -403,14 +385,13 @@ class Trainer:
             raise mistake("find_lr", f"Expected 0 < lowest < highest, got {lowest} and {highest}", act="called")
         data = self._dataset("find_lr", data, batch_size, shuffle=True)
         step = self._programs.step(parts_of("find_lr", data))
-        report = self._programs.training_report()
 
         def train(batch, lr):
             optimizer.lr = lr
             self._programs.restart("training")
             step(*leaves(batch)[: len(step.feeds)])
-            _, sound, *values = report.executable()
-            return float(dict(zip(report.names, values))["loss"]) if sound else math.nan
+            _, sound, values = self._programs.read("training")
+            return float(values["loss"]) if sound else math.nan
 
         with self._alone("fit"), self._unchanged():
             try:
@@ -515,11 +496,10 @@ class Trainer:
         """Of a quantity of the history; None where neither its loss nor its metric says so."""
         return self._measures.greater_is_better(name)
 
-    @staticmethod
-    def _ahead():
+    def _ahead(self):
         """How many steps are in flight behind the one that is waited for. On the host's own cores one would only be in
         the way of gathering the next batch; elsewhere the device has work while that is done."""
-        return 0 if device().kind == "cpu" else 1
+        return 0 if self._programs.graph._is_on_host else 1
 
     def _dataset(self, op, data, batch_size, shuffle=False, last="smaller"):
         arrays = isinstance(data, (tuple, list))
@@ -561,8 +541,3 @@ def _unpadded(result, mask):
             act="called",
         )
     return result[: int(mask.sum())]
-
-
-def _number(value):
-    """A number, or an array of them."""
-    return value.item() if value.ndim == 0 else value

@@ -7,14 +7,14 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from alloy.graph import Tensor, Variable
-from alloy.graph.arrays import as_integers, as_path, empty
+from alloy.graph import Variable
+from alloy.graph.arrays import as_path, empty
 from alloy.graph.location import meant, mistake
-from alloy.nn import Layer, MultiHeadAttention
+from alloy.graph.structure import leaves
+from alloy.interop.torch_layouts import channels_first, layout_of
+from alloy.nn import Flatten, Layer, LayerNorm, MultiHeadAttention, Reshape, RMSNorm
 from alloy.training.checkpoint import assign_all
 from alloy.training.stored import Stored, require_file
-from alloy.training.torch_flattened import Flattened
-from alloy.training.torch_layouts import channels_first, layout_of, reordered
 
 __all__ = ["load_torch"]
 
@@ -25,7 +25,7 @@ def load_torch(
     names: Mapping[str, str] | Callable[[str], str | None] | None = None,
     *,
     skip: Iterable[str] = (),
-    flattened: Mapping[str, tuple] | None = None,
+    flattened: str | None = None,
 ) -> None:
     """Assigns the parameters of a PyTorch state dict, saved as a safetensors file, to a model that has been called, in
     the layout that its layers have: all at one moment between two runs, or, where anything fails, none.
@@ -41,24 +41,26 @@ def load_torch(
     or None for the place.
     skip: the tensors of the file that nothing is made of, by names in which * stands for anything, such as "fc.*".
     Variables that would be made of them stay as they are.
-    flattened: PyTorch makes images flat with the channels first. A layer behind Flatten whose images come from a
-    convolution or pooling is loaded accordingly. Where that cannot be told, the shape (height, width, channels) of one
-    image that is made flat for the layer, by the layer's path; (features,) where PyTorch has the same order. A Dense
-    whose result becomes images is loaded so, too; its path in flattened ends in "/result".
+    flattened: PyTorch has images as (n, channels, height, width), and makes them flat in this order. A model whose
+    layers read images made flat loads where it has the same order: al.nn.Flatten(order="channels_first"), and
+    al.nn.Reshape(shape, order="channels_first") the other way. "channels_last" loads it as it is, where PyTorch has
+    (n, ..., channels), too: for sequences of an embedding, say.
 
     float16 and bfloat16 become float32. num_batches_tracked is left out. Variables of layers of your own are read under
     their attribute's name, or that given to add_variable, as they are. PyTorch's epsilon of normalisations is 1e-5,
     here 1e-3; its momentum of 0.1 is 0.9 here: these are arguments of the layers, and no file has them.
 
     ValueError: the file is not one; it lacks a tensor or has one too many; a shape or an element type differs; the
-    order of what a layer behind Flatten was given is not known. OSError: it cannot be read."""
+    model makes images flat in another order than PyTorch. OSError: it cannot be read."""
     skip = _patterns(skip)
     _require_arguments(model, names, flattened)
     _require_no_pickle(path)
-    loading = _Loading(model, Stored("load_torch", path), skip)
+    loading = _Loading(model, Stored("load_torch", path), skip, flattened)
     loading.place(names)
-    chosen = loading.choose(dict(flattened or {}))
+    chosen = loading.choose()
     loading.require_all_used()
+    if flattened != "channels_last":
+        _require_channels_first(model, loading.read)
     arrays = [loading.value(variable, *made) for variable, made in chosen.items()]
     assign_all(list(chosen), arrays)
 
@@ -81,8 +83,8 @@ def _require_arguments(model, names, flattened):
         raise _wrong("Expected a model that has been called, got one without variables")
     if names is not None and not callable(names) and not _maps_strings(names):
         raise _wrong(f"Expected names as a dict of strings or a function, got {names!r}", TypeError)
-    if flattened is not None and not isinstance(flattened, Mapping):
-        raise _wrong(f"Expected flattened as a dict of shapes by layers' paths, got {flattened!r}", TypeError)
+    if flattened not in (None, "channels_first", "channels_last"):
+        raise _wrong(f'Expected flattened="channels_first" or "channels_last", got {flattened!r}')
 
 
 def _maps_strings(names) -> bool:
@@ -102,12 +104,12 @@ def _require_no_pickle(path):
 
 
 class _Loading:
-    def __init__(self, model, file, skip):
-        self._model, self._file, self._path, self._skip = model, file, file.path, skip
+    def __init__(self, model, file, skip, flattened):
+        self._model, self._file, self._path, self._skip, self._flattened = model, file, file.path, skip, flattened
+        self.read: list = []  # what the layers that are loaded were given
         self._given = {name for name in file.names() if name.rpartition(".")[2] != "num_batches_tracked"}
         self._places: dict[Layer, list[str]] = {}  # in PyTorch; several of a layer that the model has in several places
         self._used: set[str] = set()
-        self._orders = Flattened(model.graph)
 
     # ---- where layers are in PyTorch ----
 
@@ -133,12 +135,9 @@ class _Loading:
 
     # ---- what variables are made of ----
 
-    def choose(self, flattened) -> dict:
+    def choose(self) -> dict:
         """By variable: its source, with the names of its tensors in the file."""
         chosen, missing, seen = {}, {}, set()
-        known = {path for layer in self._places for path in (layer._path, f"{layer._path}/result")}
-        for unknown in [path for path in flattened if path not in known]:
-            raise _wrong(f"Expected paths of layers in flattened, got {unknown!r}{meant(str(unknown), known)}")
         for variable, layer, source, places in self._sources():
             if id(variable) in seen:
                 continue
@@ -149,8 +148,8 @@ class _Loading:
                 continue
             if not present:
                 missing |= {name: variable.name for name in tensors if name not in self._given}
-            source = self._in_order(layer, variable, source, flattened)
-            chosen[variable] = source, tensors
+            chosen[variable] = self._in_order(layer, variable, source), tensors
+            self.read += leaves(layer._took)
             self._used.update(tensors)
             for place in present[1:]:
                 self._require_alike(variable, tensors, [_joined(place, name) for name in source.shapes])
@@ -178,41 +177,14 @@ class _Loading:
             for inner, attribute in layer._inner().items()
         )
 
-    def _in_order(self, layer, variable, source, flattened):
-        """The source, where images are made flat for the layer, or of what it gives."""
-        taken = layer._took if isinstance(layer._took, Tensor) else None
-        if taken is None:
+    def _in_order(self, layer, variable, source):
+        """The source, of a norm over channels and places with the channels first."""
+        if not isinstance(layer, (LayerNorm, RMSNorm)) or len(variable.shape) < 2:
             return source
-        if source.features == 0 and len(variable.shape) > 1 and self._orders.is_image(taken):
-            return channels_first(source)
-        order, wanted = self._orders.order(taken), self._orders.wanted(layer.variables[0])
-        if source.results is None:
-            order, wanted = order or self._orders.wanted(taken), None
-        for axis, path, found in (
-            (source.features, layer._path, order),
-            (source.results, f"{layer._path}/result", wanted),
-        ):
-            if axis is None:
-                continue
-            extent = next(iter(source.shapes.values()))[axis]
-            if path in flattened:
-                found = self._shape(path, extent, flattened[path])
-            if found == Flattened.UNSURE:
-                raise _wrong(
-                    f"Expected to know the order of the elements of images made flat in {path}, which PyTorch may have "
-                    f'with the channels first; give flattened={{"{path}": (height, width, channels)}}, or '
-                    f"({extent},) where it has them in the order that they have here"
-                )
-            if found is not None:
-                source = reordered(source, axis, found)
-        return source
-
-    @staticmethod
-    def _shape(path, extent, given):
-        shape = as_integers("load_torch", f"a shape in flattened for {path}", given)
-        if math.prod(shape) != extent or min(shape) < 1:
-            raise _wrong(f"Expected a shape of {extent} elements in flattened for {path}, got {given!r}")
-        return shape if len(shape) > 1 else (1, extent)
+        order = self._flattened or ("channels_first" if len(variable.shape) > 2 else "channels_last")
+        if self._flattened is None and len(set(variable.shape)) < len(variable.shape) == 2:
+            raise _wrong(f'Expected flattened="channels_first" or "channels_last" for {variable.name}, got neither')
+        return channels_first(source) if order == "channels_first" else source
 
     # ---- what the file has ----
 
@@ -261,6 +233,45 @@ class _Loading:
         array = empty(variable.shape, variable.dtype)
         array[...] = source.convert(*tensors)
         return array
+
+
+def _require_channels_first(model, read):
+    """ValueError where channels and places become one axis, or one axis becomes these, with the channels last, on the
+    way to the tensors or to what the model gives."""
+    sound = {layer._path for layer in model._tree() if layer._path and _is_of_alloy(layer)}
+    ops = model.graph.inspect(fetches=[*read, *(model._gave or ())])
+    turns = [(op.operands[0], op.results[0]) for op in ops if op.kind == "transpose"]
+    before, after = {y: x.shape for x, y in turns}, {x: y.shape for x, y in turns}
+    for op in ops:
+        if not op.kind.startswith("reshape") or op.name.rpartition("/")[0] in sound:
+            continue
+        x, y = op.operands[0], op.results[0]
+        if _is_made_flat(x.shape, y.shape, before.get(x)):
+            use = 'al.nn.Flatten(order="channels_first")'
+        elif _is_made_flat(y.shape, x.shape, after.get(y)):
+            use = f'al.nn.Reshape({y.shape[1:]}, order="channels_first")'
+        else:
+            continue
+        raise _wrong(
+            f"Expected {x.shape} made {y.shape} with the channels first, as in PyTorch, got it with the channels last, "
+            f'built at {op.location}; use {use}, or load_torch(..., flattened="channels_last") where PyTorch has them '
+            "last, too"
+        )
+
+
+def _is_of_alloy(layer) -> bool:
+    return type(layer).__module__.startswith("alloy.nn.") and not isinstance(layer, (Flatten, Reshape))
+
+
+def _is_made_flat(shape, other, turned) -> bool:
+    """Whether places and channels of that shape are one axis of the other, in an order that matters. turned: the shape
+    of the same images before or after a transpose."""
+    if not shape or not other or len(shape) < 3 or len(other) < 2 or None in shape[1:]:
+        return False
+    size = math.prod(shape[1:])
+    if turned == (shape[0], *shape[2:], shape[1]):  # they have the channels first
+        return False
+    return other[-1] == size > max(shape[-1], size // shape[-1])
 
 
 def _joined(place: str, part: str) -> str:

@@ -5,16 +5,15 @@ function of the layer and the variable's shape that gives a Source; or, for seve
 layer and the variable's name in it that gives such a function. Variables that a line does not name, and those of layers
 that have no line, are PyTorch's parameters of the same name, as they are."""
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from alloy import nn
 from alloy.graph.location import mistake
 
-__all__ = ["LAYOUTS", "Source", "channels_first", "layout_of", "reordered"]
+__all__ = ["LAYOUTS", "Source", "channels_first", "layout_of"]
 
 
 @dataclass(frozen=True)
@@ -24,20 +23,18 @@ class Source:
 
     shapes: dict[str, tuple]
     convert: Callable[..., np.ndarray]
-    features: int | None = None  # the axis of these tensors along which the layer's inputs stand, if there is one
-    results: int | None = None  # and its results, where these are others
 
 
-def _as_is(name, features=None, results=None):
-    return lambda layer, shape: Source({name: tuple(shape)}, lambda tensor: tensor, features, results)
+def _as_is(name):
+    return lambda layer, shape: Source({name: tuple(shape)}, lambda tensor: tensor)
 
 
-def _turned(*axes, features=None, results=None):
+def _turned(*axes):
     """PyTorch's weight with its axes in this order."""
 
     def source(layer, shape):
         before = tuple(shape[axes.index(axis)] for axis in range(len(axes)))
-        return Source({"weight": before}, lambda tensor: tensor.transpose(axes), features, results)
+        return Source({"weight": before}, lambda tensor: tensor.transpose(axes))
 
     return source
 
@@ -80,7 +77,7 @@ def _recurrent(layer, name):
 
     def source(layer, shape):
         if kind == "weights":
-            return Source({"weight_ih" + end: tuple(shape)}, gates, features=1 if depth == "0" else None)
+            return Source({"weight_ih" + end: tuple(shape)}, gates)
         if kind == "recurrent_weights":
             return Source({"weight_hh" + end: tuple(shape)}, gates)
         if kind == "secondary_bias":
@@ -114,12 +111,12 @@ def _unknown_to_torch(layer, shape):
     return None
 
 
-_BIAS = {"bias": _as_is("bias", results=0)}
-_GAMMA_BETA = {"gamma": _as_is("weight", 0), "beta": _as_is("bias", 0)}
-_MOVING = {"moving_mean": _as_is("running_mean", 0), "moving_variance": _as_is("running_var", 0)}
+_BIAS = {"bias": _as_is("bias")}
+_GAMMA_BETA = {"gamma": _as_is("weight"), "beta": _as_is("bias")}
+_MOVING = {"moving_mean": _as_is("running_mean"), "moving_variance": _as_is("running_var")}
 
 LAYOUTS: dict[type, dict | Callable] = {
-    nn.Dense: {"weights": _turned(1, 0, features=1, results=0)} | _BIAS,
+    nn.Dense: {"weights": _turned(1, 0)} | _BIAS,
     nn.Conv1D: {"weights": _turned(2, 1, 0)} | _BIAS,
     nn.Conv2D: {"weights": _turned(2, 3, 1, 0)} | _BIAS,
     nn.Conv3D: {"weights": _turned(2, 3, 4, 1, 0)} | _BIAS,
@@ -144,13 +141,6 @@ def layout_of(layer, name: str, attribute: str | None, shape) -> Source | None:
     line = next((LAYOUTS[kind] for kind in type(layer).__mro__ if kind in LAYOUTS), {})
     rule = line.get(name) if isinstance(line, dict) else line(layer, name) if attribute is None else None
     return (rule or _as_is(attribute or name.replace("/", ".")))(layer, shape)
-
-
-def reordered(source: Source, axis: int, shape) -> Source:
-    """The source where an axis of its tensors stands for examples of that shape, (height, width, channels) say, made
-    flat: PyTorch has made (channels, height, width) flat."""
-    order = np.arange(math.prod(shape)).reshape(shape[-1], -1).T.ravel()
-    return replace(source, convert=lambda *tensors: source.convert(*(np.take(t, order, axis) for t in tensors)))
 
 
 def channels_first(source: Source) -> Source:
