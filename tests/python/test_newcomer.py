@@ -116,8 +116,7 @@ ROWS = [  # graphs and tensors
      "AttributeError [Tensor] float32(?, 3) has no attribute clone; use al.identity(x); tensors never change;"
      " asked at HERE."),
     ("x.repeat(2, 1)",
-     "AttributeError [Tensor] float32(?, 3) has no attribute repeat; use al.tile, or al.gather with repeated "
-     "indices; asked at HERE."),
+     "AttributeError [Tensor] float32(?, 3) has no attribute repeat; use al.repeat(x, ...); asked at HERE."),
     ("x.expand(2, 3)",
      "AttributeError [Tensor] float32(?, 3) has no attribute expand; use al.broadcast_to(x, shape); asked at "
      "HERE."),
@@ -137,8 +136,7 @@ ROWS = [  # graphs and tensors
      "AttributeError [Tensor] float32(?, 3) has no attribute add_; tensors do not change, al.add gives "
      "another; asked at HERE."),
     ("x.fill_(0)",
-     "AttributeError [Tensor] float32(?, 3) has no attribute fill_; use al.full_like, or "
-     "graph.constant(np.full(shape, value)); asked at HERE."),
+     "AttributeError [Tensor] float32(?, 3) has no attribute fill_; use al.full, or al.full_like; asked at HERE."),
     ("x.pow(2)", "AttributeError [Tensor] float32(?, 3) has no attribute pow; use al.power; asked at HERE."),
     ("x.t()", "AttributeError [Tensor] float32(?, 3) has no attribute t; use x.T; asked at HERE."),
     ("x.flatten()",
@@ -303,7 +301,8 @@ ROWS = [  # graphs and tensors
     ('x.astype("foo")', "TypeError [cast] Expected an element type such as float32, got foo; built at HERE."),
     ("x.astype(None)", "TypeError [cast] Expected an element type such as float32, got None; built at HERE."),
     ("al.cast(x, None)", "TypeError [cast] Expected an element type such as float32, got None; built at HERE."),
-    ('al.cast(A, "int32")', "TypeError [cast] Expected a tensor, got ndarray; built at HERE."),
+    ('al.cast(A, "int32")',
+     "TypeError [cast] Expected a tensor, got ndarray; graph.constant makes one; built at HERE."),
     ("al.cast(x)", "TypeError [cast] Expected cast(x, dtype), got no dtype; called at HERE."),
     ("al.relu()", "TypeError [relu] Expected relu(x), got no x; called at HERE."),
     ("al.relu(A)",
@@ -334,7 +333,7 @@ ROWS = [  # graphs and tensors
      "TypeError [softmax] Expected a tensor among the operands, got ndarray; graph.constant makes one; built "
      "at HERE."),
     ("al.mean([x, x])", "TypeError [mean] Expected a tensor, got list; built at HERE."),
-    ("al.mean(A)", "TypeError [mean] Expected a tensor, got ndarray; built at HERE."),
+    ("al.mean(A)", "TypeError [mean] Expected a tensor, got ndarray; graph.constant makes one; built at HERE."),
     ("al.sum(x, 0, True)",
      "TypeError [sum] Expected sum(x, axis=None, *, keepdims=False), got 3 arguments by position; the others "
      "have names, for instance keepdims=True; called at HERE."),
@@ -427,7 +426,8 @@ ROWS = [  # graphs and tensors
      "TypeError [normal] Expected normal(shape, mean=0.0, stddev=0.05, *, seed), got no seed; called at HERE."),
     ("al.init.glorot_uniform((2, 3))",
      "TypeError [glorot_uniform] Expected glorot_uniform(shape, *, seed), got no seed; called at HERE."),
-    ("al.init.zeros(2, 3)", "TypeError [zeros] Expected zeros(shape), got 2 arguments by position; called at HERE."),
+    ("al.init.zeros(2, 3)",
+     "TypeError [zeros] Expected an element type such as float32, got 3; built at HERE."),
     ("al.init.he_uniform((2, 3))", "AttributeError [al.init] There is no al.init.he_uniform; asked at HERE."),
     ("al.init.xavier_uniform((3, 3))",
      "AttributeError [al.init] There is no al.init.xavier_uniform; use al.init.glorot_uniform; asked at HERE."),
@@ -764,7 +764,7 @@ ROWS = [  # graphs and tensors
      "TypeError [identity] Expected a tensor among the operands, got ndarray; graph.constant makes one; built "
      "at HERE."),
     ("al.log1p(y)", "TypeError [log1p] Expected a floating type, got int32(?,); built at HERE."),
-    ("al.expm1(A)", "TypeError [expm1] Expected a tensor, got ndarray; built at HERE."),
+    ("al.expm1(A)", "TypeError [expm1] Expected a tensor, got ndarray; graph.constant makes one; built at HERE."),
     ('al.gelu(x, "tanh")',
      "TypeError [gelu] Expected gelu(x, *, approximate='none'), got 2 arguments by position; the others have "
      "names, for instance approximate='tanh'; called at HERE."),
@@ -773,7 +773,8 @@ ROWS = [  # graphs and tensors
     ("al.leaky_relu(x, negative_slope=0.1)",
      "TypeError [leaky_relu] Expected leaky_relu(x, alpha=0.01), got an argument negative_slope; its name here"
      " is alpha; called at HERE."),
-    ("al.zeros_like(A)", "TypeError [zeros_like] Expected a tensor, got ndarray; built at HERE."),
+    ("al.zeros_like(A)",
+     "TypeError [zeros_like] Expected a tensor, got ndarray; graph.constant makes one; built at HERE."),
     ('al.zeros_like(x, dtype="int32")',
      "TypeError [zeros_like] Expected zeros_like(x), got an argument dtype; called at HERE."),
     ("al.full_like(x)", "TypeError [full_like] Expected full_like(x, value), got no value; called at HERE."),
@@ -1279,7 +1280,7 @@ ROWS = [  # graphs and tensors
     ("al.losses.Huber(delta=2.0)",
      "AttributeError [al.losses] There is no al.losses.Huber; it is al.losses.huber; asked at HERE."),
     ("al.Adamax()", "AttributeError [al] There is no al.Adamax; asked at HERE."),
-    ("al.median", "AttributeError [al] There is no al.median; asked at HERE."),
+    ("al.reverse", "AttributeError [al] There is no al.reverse; use al.flip; asked at HERE."),
     ("al.nn.PReLU", "AttributeError [al.nn] There is no al.nn.PReLU; asked at HERE."),
     ("al.models.resnet34", "AttributeError [al.models] There is no al.models.resnet34; asked at HERE."),
     ("al.log_sigmoid", "AttributeError [al] There is no al.log_sigmoid; asked at HERE."),

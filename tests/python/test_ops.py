@@ -16,6 +16,7 @@ from cases import (
     REFERENCES,
     ROUNDING,
     TYPED,
+    WRONG_COMPOSED,
     all_cases,
     function_of,
     sample,
@@ -127,6 +128,13 @@ def test_message(op):
     operands = [graph.placeholder(shape, dtype) for shape, dtype in zip(shapes, dtypes)]
     with pytest.raises((ValueError, TypeError), match=rf"^\[{TYPED.get(op, op)}\] .*{says}.*; built at .*\.py:\d+\.$"):
         call(*operands)
+
+
+@pytest.mark.parametrize("name, call, shapes, says", WRONG_COMPOSED)
+def test_message_of_several_ops(name, call, shapes, says):
+    graph = al.Graph()
+    with pytest.raises((ValueError, TypeError), match=rf"^\[{name}\] .*{says}.*; built at .*\.py:\d+\.$"):
+        call(*(graph.placeholder(shape) for shape in shapes))
 
 
 SPECIAL = np.float32([np.nan, -np.nan, np.inf, -np.inf, 0, -0.0, 1, -2.5, 3e38, -3e38, 1e-40, -1e-40])
