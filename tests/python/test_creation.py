@@ -64,7 +64,11 @@ WRONG = [
     (lambda: al.eye(3, k=0.5), r"TypeError: \[eye\] Expected k as an integer, got 0.5"),
     (lambda: al.arange(None), r"TypeError: \[arange\] Expected numbers, got NoneType"),
     (lambda: al.arange(0, 3, 0), r"ValueError: \[arange\] .* a step that is not 0, got 0, 3 and 0"),
-    (lambda: al.arange(np.inf), r"ValueError: \[arange\] Expected finite numbers .*, got 0, inf and 1"),
+    (lambda: al.arange(np.inf), r"ValueError: \[arange\] Expected numbers of 64 bits .*, got 0, inf and 1"),
+    (lambda: al.arange(2**100, 2**100 + 1), r"ValueError: \[arange\] Expected numbers of 64 bits .*"),
+    (lambda: al.arange(1, 0, -1e-320), r"MemoryError: \[arange\] .* are larger than any memory"),
+    (lambda: al.linspace(0, np.nan), r"ValueError: \[linspace\] Expected finite numbers, got 0 and nan"),
+    (lambda: al.zeros((0, 2**70)), r"MemoryError: \[zeros\] .* are larger than any memory"),
     (
         lambda: al.arange(2**31, 2**31 + 2),
         r"ValueError: \[arange\] Expected numbers that int32 can hold, got 2147483648",

@@ -107,7 +107,7 @@ def as_known_shape(op: str, shape) -> list[int]:
     extents = as_integers(op, "a shape", shape)
     if min(extents, default=0) < 0:
         raise mistake(op, f"Expected extents of 0 or more, got {shape}")
-    if math.prod(extents) >= 2**46:  # in bytes the engine's limit
+    if math.prod(filter(None, extents)) >= 2**46:  # in bytes the engine's limit
         raise mistake(op, f"Values of shape {shape} are larger than any memory", MemoryError, "called")
     return extents
 

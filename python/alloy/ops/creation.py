@@ -46,8 +46,9 @@ def full(shape, value, dtype=None) -> np.ndarray:
 def eye(n, m=None, k=0, dtype="float32") -> np.ndarray:
     """An array of n rows and m columns, by default n, with ones on diagonal k and zeros elsewhere. Diagonal 0 is the
     main one, 1 the one above it."""
-    extents = as_known_shape("eye", (n, n if m is None else m))
-    return np.eye(*extents, as_count("eye", "k", k, least=-(2**63)), numpy_dtype(as_dtype(dtype, "eye")))
+    rows, columns = as_known_shape("eye", (n, n if m is None else m))
+    k = as_count("eye", "k", k, least=-(2**63))
+    return np.eye(rows, columns, k, numpy_dtype(as_dtype(dtype, "eye")))
 
 
 def arange(start, stop=None, step=1, dtype=None) -> np.ndarray:
@@ -58,9 +59,9 @@ def arange(start, stop=None, step=1, dtype=None) -> np.ndarray:
     start, stop = (0, start) if stop is None else (start, stop)
     given = (start, stop, step)
     require_all("arange", "numbers", Real, given)
-    if step == 0 or not all(map(math.isfinite, given)):
-        raise mistake("arange", f"Expected finite numbers and a step that is not 0, got {start}, {stop} and {step}")
-    (count,) = as_known_shape("arange", max(math.ceil((stop - start) / step), 0))
+    if step == 0 or not all(-(2**63) <= number < 2**63 for number in given):
+        raise mistake("arange", f"Expected numbers of 64 bits and a step that is not 0, got {start}, {stop} and {step}")
+    (count,) = as_known_shape("arange", max(math.ceil(min((stop - start) / step, 2**63)), 0))
     default = "int32" if all(isinstance(number, Integral) for number in given) else "float32"
     return _of_type("arange", start + step * np.arange(count), default if dtype is None else dtype)
 
@@ -70,6 +71,8 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype="float32") -> np.ndarr
 
     ValueError: the dtype cannot hold the numbers."""
     require_all("linspace", "numbers", Real, [start, stop])
+    if not (math.isfinite(start) and math.isfinite(stop)):
+        raise mistake("linspace", f"Expected finite numbers, got {start} and {stop}")
     (count,) = as_known_shape("linspace", as_count("linspace", "num", num, least=0))
     return _of_type("linspace", np.linspace(start, stop, count, bool(endpoint)), dtype)
 

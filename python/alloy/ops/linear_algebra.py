@@ -178,8 +178,9 @@ def diag(x: Tensor, k=0) -> Tensor:
     k = as_count("diag", "k", k, least=-(2**30), most=2**30)
     below, above = max(-k, 0), max(k, 0)
     if len(extents) == 1:
-        main = band_part(broadcast_to(x, extents * 2), 0, 0)
-        return pad(main, ((below, above), (above, below)), value=False)
+        with spoken_of("broadcast_to", "diag"), spoken_of("pad", "diag"):
+            main = band_part(broadcast_to(x, extents * 2), 0, 0)
+            return pad(main, ((below, above), (above, below)), value=False)
     if len(extents) != 2:
         raise mistake("diag", f"Expected a vector or a matrix, got {describe(x)}")
     rows, columns = extents

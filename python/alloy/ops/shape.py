@@ -5,8 +5,8 @@ from operator import index
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, apply_all, as_sequence, require_tensor
-from alloy.graph.arrays import as_count, as_extents, as_integers
+from alloy.graph.apply import apply, apply_all, as_sequence, require_tensor, spoken_of
+from alloy.graph.arrays import as_count, as_extents, as_integers, as_known_shape
 from alloy.graph.indexing import update_slice
 from alloy.graph.location import mistake
 from alloy.graph.text import describe, shape_text
@@ -154,11 +154,13 @@ def repeat(x: Tensor, repeats, axis=None) -> Tensor:
     counts = as_integers("repeat", "repeats", repeats)
     if len(counts) == 1:
         count = as_count("repeat", "a number of repeats", counts[0])
-        copies = tile(expand_dims(x, axis + 1), [1] * (axis + 1) + [count] + [1] * (rank - axis - 1))
+        with spoken_of("tile", "repeat"):
+            copies = tile(expand_dims(x, axis + 1), [1] * (axis + 1) + [count] + [1] * (rank - axis - 1))
         return squeeze(batch_to_space(copies, count, axis=axis, batch_axis=axis + 1), axis + 1)
     extent = known_extent("repeat", x, axis)
     if len(counts) != extent or min(counts, default=0) < 0:
         raise mistake("repeat", f"Expected {extent} repeats of 0 or more for {describe(x)}, got {tuple(counts)}")
+    as_known_shape("repeat", sum(counts))  # fits into memory
     return apply("gather", [x, np.repeat(np.arange(extent, dtype=np.int32), counts)], {"axis": axis, "batch_dims": 0})
 
 
@@ -261,11 +263,12 @@ def axis_of(op: str, x: Tensor, axis) -> int:
 
 def known_extent(op: str, x: Tensor, axis) -> int:
     """The extent along the axis. ValueError: it is not known, or x does not have the axis."""
-    axis, shape = axis_of(op, x, axis), known_shape(op, x)
-    if shape[axis] is None:
+    axis = axis_of(op, x, axis)
+    extent = known_shape(op, x)[axis]
+    if extent is None:
         expected = f"The extent along axis {axis} must be known when the op is added"
-        raise mistake(op, f"{expected}, got shape {shape_text(shape)}")
-    return shape[axis]
+        raise mistake(op, f"{expected}, got shape {shape_text(x.shape)}")
+    return extent
 
 
 def known_shape(op, x, at_least=0):
