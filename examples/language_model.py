@@ -39,7 +39,7 @@ class Writer(al.nn.Layer):
         self.head = al.nn.Dense(characters)
 
     def forward(self, x, training):
-        places = x.graph.constant(np.arange(x.shape[1], dtype=np.int32))
+        places = x.graph.constant(al.arange(x.shape[1]))
         y = self.characters(x, training) + self.places(places, training)
         for block in self.blocks:
             y = block(y, training)

@@ -39,6 +39,8 @@ element types   float32, float16, bfloat16, int8 to int64, uint8 to uint64, bool
 
 Functions of tensors, which are also methods where NumPy has them as methods (x.sum(axis), x.reshape(2, 3)):
 
+creation        zeros, ones, full, eye, arange, linspace, zeros_like,
+                ones_like, full_like
 arithmetic      add, subtract, multiply, divide, floor_divide, mod, fmod,
                 power, negative, abs, sign, square, sqrt, rsqrt, reciprocal,
                 divide_no_nan, absolute_square
@@ -48,24 +50,24 @@ functions       exp, exp2, exp10, expm1, log, log2, log10, log1p, sin, cos,
 rounding        floor, ceil, round, rint, trunc, clamp, minimum, maximum,
                 minimum_propagate_nan, maximum_propagate_nan
 comparison      equal, not_equal, less, less_equal, greater, greater_equal,
-                is_nan, is_infinite, is_finite, signbit, where, logical_and,
-                logical_or, logical_xor, logical_not, logical_nand,
-                logical_nor, logical_xnor
+                isclose, is_nan, is_infinite, is_finite, signbit, where,
+                masked_fill, logical_and, logical_or, logical_xor,
+                logical_not, logical_nand, logical_nor, logical_xnor
 bits            bitwise_and, bitwise_or, bitwise_xor, bitwise_not,
                 left_shift, right_shift, population_count, hamming_distance
-reduction       sum, mean, variance, std, prod, max, min, norm, logsumexp,
-                max_propagate_nan, min_propagate_nan, all, any, argmax,
-                argmin, cumsum, cumprod, cummax, cummin
+reduction       sum, mean, median, variance, std, prod, max, min, norm,
+                logsumexp, count_nonzero, max_propagate_nan,
+                min_propagate_nan, all, any, argmax, argmin, cumsum, cumprod,
+                cummax, cummin
 activation      relu, leaky_relu, elu, gelu, silu, softplus, sigmoid,
                 hard_sigmoid, hard_swish, softmax, log_softmax,
                 relu_gradient, sigmoid_gradient
 shape           reshape, flatten, transpose, squeeze, expand_dims,
-                broadcast_to, concat, stack, split, interleave, tile, pad,
-                reverse, slice_update, coordinates, cast, bitcast,
-                zeros_like, ones_like, full_like
+                broadcast_to, concat, stack, split, interleave, tile, repeat,
+                pad, flip, roll, slice_update, coordinates, cast, bitcast
 indices         gather, gather_nd, take_along_axis, scatter, scatter_nd,
                 put_along_axis, one_hot, sort, argsort, top_k, bottom_k
-matrices        matmul, einsum, inverse, band_part
+matrices        matmul, einsum, outer, inverse, diag, tril, triu, band_part
 images          conv2d, conv3d, conv2d_transpose, depthwise_conv2d,
                 depthwise_conv3d, im2col, col2im, max_pool2d, avg_pool2d,
                 max_pool4d, avg_pool4d, l2_pool4d, max_pool4d_with_indices,

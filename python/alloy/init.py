@@ -12,27 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from alloy._core import FileValues
-from alloy.graph.arrays import as_integers, header_of
+from alloy.graph.arrays import as_known_shape, header_of
 from alloy.graph.dtypes import STORED
 from alloy.graph.location import meant, mistake
 from alloy.graph.names import no_name
+from alloy.ops.creation import ones, zeros
 
 __all__ = ["from_file", "glorot_uniform", "he_normal", "normal", "ones", "orthogonal", "uniform", "zeros"]
 
 
-def zeros(shape) -> np.ndarray:
-    """Zeros."""
-    return np.zeros(_possible("zeros", shape), np.float32)
-
-
-def ones(shape) -> np.ndarray:
-    """Ones."""
-    return np.ones(_possible("ones", shape), np.float32)
-
-
 def uniform(shape, low=-0.05, high=0.05, *, seed) -> np.ndarray:
     """Uniform between low and high."""
-    values = np.random.default_rng(seed).random(_possible("uniform", shape), np.float32)
+    values = np.random.default_rng(seed).random(as_known_shape("uniform", shape), np.float32)
     values *= high - low  # in place: a large network has tens of millions of weights
     values += low
     return values
@@ -40,7 +31,7 @@ def uniform(shape, low=-0.05, high=0.05, *, seed) -> np.ndarray:
 
 def normal(shape, mean=0.0, stddev=0.05, *, seed) -> np.ndarray:
     """Gaussian of that mean and standard deviation."""
-    return np.random.default_rng(seed).normal(mean, stddev, _possible("normal", shape)).astype(np.float32)
+    return np.random.default_rng(seed).normal(mean, stddev, as_known_shape("normal", shape)).astype(np.float32)
 
 
 def glorot_uniform(shape, *, seed) -> np.ndarray:
@@ -59,19 +50,11 @@ def orthogonal(shape, *, seed) -> np.ndarray:
     if len(_dims("orthogonal", shape)) != 2:
         raise mistake("orthogonal", f"Expected a shape (rows, columns), got {shape}", act="called")
     rows, columns = shape
-    _possible("orthogonal", shape)
+    as_known_shape("orthogonal", shape)
     gaussian = np.random.default_rng(seed).standard_normal((max(shape), min(shape)))
     q, r = np.linalg.qr(gaussian)
     q *= np.sign(np.diag(r))  # or the decomposition's own choice of signs would make some more likely
     return (q if rows >= columns else q.T).astype(np.float32)
-
-
-def _possible(op, shape):
-    """The shape. MemoryError: no memory holds so many numbers."""
-    shape = as_integers(op, "a shape", shape)
-    if math.prod(shape) >= 2**46:  # in bytes the engine's limit
-        raise mistake(op, f"Values of shape {shape} are larger than any memory", MemoryError, "called")
-    return shape
 
 
 def _dims(op, shape):

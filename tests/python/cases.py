@@ -1034,9 +1034,9 @@ STRUCTURED = [
     Case("tile", lambda x: al.tile(x, (1, 1)), lambda x: x, ((3, 4),), label="once"),
     Case("tile_gradient", raw("tile_gradient", repeats=[2, 1, 3]),
          lambda g, like: ref.adjoint(lambda x: np.tile(x, (2, 1, 3)), like)(g), ((4, 3, 6), (2, 3, 2)), wanted=(0,)),
-    Case("reverse", lambda x: al.reverse(x, axis=(0, -1)), lambda x: np.flip(x, (0, -1)), ((3, 2, 4),),
+    Case("reverse", lambda x: al.flip(x, axis=(0, -1)), lambda x: np.flip(x, (0, -1)), ((3, 2, 4),),
          empty=((3, 0, 4),), **_ANY),
-    Case("reverse", al.reverse, np.flip, ((3, 2, 4),)),
+    Case("reverse", al.flip, np.flip, ((3, 2, 4),)),
     *(Case("flatten2d", raw("flatten2d", axis=axis), lambda x, axis=axis: x.reshape(math.prod(x.shape[:axis]), -1),
            ((3, 2, 4),), label=f"axis {axis}") for axis in (0, 2, 3)),
     Case("flatten2d", al.flatten, lambda x: x.reshape(3, 8), ((3, 2, 4),), **_ANY),
@@ -1339,6 +1339,13 @@ def _attention(q, k, v, mask=None, scale=None):
     return ref.softmax(scores if mask is None else np.where(mask, scores, -np.inf), -1) @ v
 
 
+def _masked(x, mask, value):
+    return np.where(np.broadcast_to(mask, x.shape), np.asarray(value).astype(x.dtype), x)
+
+
+_MASK = np.array([[True], [False]])
+_CLOSE = {"result": "bool", "wanted": ()}
+_COUNTED = {"result": "int32", "wanted": ()}
 _SEEN = np.tri(3, 4, dtype=bool)
 
 COMPOSED = [
@@ -1364,6 +1371,45 @@ COMPOSED = [
              dtypes=(*(FLOATS if len(shapes) < 3 else ["float32"]), "int32"), label=f"{subscripts} {shapes}")
         for subscripts, *shapes in _EINSUMS
     ),
+    Case("einsum", lambda x: al.einsum("ij,jk,k->i", x, al.eye(3), al.ones(3)), lambda x: x.sum(1), ((2, 3),),
+         dtypes=("float32",), label="with arrays"),
+    *(
+        Case(name, _call(name, *given), lambda x, name=name, given=given: getattr(np, name)(x, *given), (shape,),
+             label=f"{shape} {given}", **_ANY)
+        for name, shape, *given in (
+            ("repeat", (2, 3), 2), ("repeat", (2, 3), 3, 0), ("repeat", (2, 3, 4), 2, -2), ("repeat", (3,), 1, 0),
+            ("repeat", (3, 2), (2, 0, 3), 0), ("repeat", (2, 2), (1, 4, 0, 2)),
+            ("roll", (2, 3), 1), ("roll", (2, 3), -8), ("roll", (2, 5, 3), 7, 1), ("roll", (2, 5, 3), 0, 1),
+            ("roll", (4, 5), (1, -2), (0, -1)), ("roll", (4, 5), 2, (0, 1, 0)),
+            *((name, shape, k) for name in ("tril", "triu") for shape in ((3, 5), (2, 4, 3)) for k in (0, 1, -2, 9)),
+            ("tril", (3, 3)), ("triu", (3, 3)),
+            ("diag", (3,)), ("diag", (3,), 2), ("diag", (3,), -1), ("diag", (3, 5)), ("diag", (4, 4), 1),
+            ("diag", (3, 5), 3), ("diag", (3, 5), -2), ("diag", (5, 3), -3),
+        )
+    ),
+    *(
+        Case("outer", al.outer, np.outer, shapes, dtypes=TYPES["numeric"])
+        for shapes in (((2,), (3,)), ((2, 2), (3,)), ((), (3,)))
+    ),
+    Case("outer", lambda x: al.outer(np.float32([1, 2]), x), lambda x: np.outer([1, 2], x), ((3,),),
+         dtypes=("float32",), label="an array"),
+    *(
+        Case("median", _call("median", **options), lambda x, o=options: np.median(x, **o), (shape,),
+             label=f"{shape} {options}")
+        for shape in ((2, 3, 4), (3, 1, 3)) for options in (*_AXES, {"axis": (1,)}) if options != {"axis": ()}
+    ),
+    *(
+        Case("count_nonzero", _call("count_nonzero", **options),
+             lambda x, o=options: np.count_nonzero(x, **o), ((2, 3, 4),), label=str(options), **_COUNTED | {"dtypes":
+             TYPES["any"]})
+        for options in _AXES if options != {"axis": ()}
+    ),
+    Case("masked_fill", lambda x: al.masked_fill(x, _MASK, True), lambda x: _masked(x, _MASK, True), ((2, 3),), **_ANY),
+    Case("masked_fill", lambda x, mask, value: al.masked_fill(x, mask, value), _masked, ((2, 3), (3,), ()),
+         fixed=(None, "bool"), label="tensors"),
+    Case("isclose", lambda a: al.isclose(a, 1), lambda a: np.isclose(a, 1), ((2, 3),), **_ANY | _CLOSE),
+    Case("isclose", lambda a, b: al.isclose(a, b, rtol=0.25, atol=0.5), lambda a, b: np.isclose(a, b, 0.25, 0.5),
+         ((9, 1), (7,)), dtypes=TYPES["numeric"], label="wide", **_CLOSE),
 ]  # fmt: skip
 
 
@@ -1372,6 +1418,46 @@ def all_cases() -> list[Case]:
 
 
 # ---- calls that are not legal ----
+
+# Of functions that are made of several ops: their name, a call, the operands' shapes, and what the message says.
+WRONG_COMPOSED = [
+    ("repeat", lambda x: al.repeat(x, 0), [(2, 3)], "Expected a number of repeats of 1 or more, got 0"),
+    ("repeat", lambda x: al.repeat(x, (1, 2), 1), [(2, 3)], r"3 repeats .* float32\(2, 3\), got \(1, 2\)"),
+    ("repeat", lambda x: al.repeat(x, (1, 2, -1), 1), [(2, 3)], r"3 repeats of 0 or more .*, got \(1, 2, -1\)"),
+    ("repeat", lambda x: al.repeat(x, (1, 2), 0), [(None, 3)], r"extent along axis 0 must be known .* \(\?, 3\)"),
+    ("repeat", lambda x: al.repeat(x, 2**62, 1), [(2, 3)], "The result .* is larger than any memory"),
+    ("repeat", lambda x: al.repeat(x, 2, 2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
+    ("repeat", lambda x: al.repeat(x, 2, (0, 1)), [(2, 3)], r"Expected an axis as an integer, got \(0, 1\)"),
+    ("roll", lambda x: al.roll(x, 1, -3), [(2, 3)], "Axis -3 is outside a tensor of rank 2"),
+    ("roll", lambda x: al.roll(x, 1.5), [(2, 3)], "Expected a shift of integers, got 1.5"),
+    ("roll", lambda x: al.roll(x, (1, 2), 0), [(2, 3)], r"Expected a shift for each of 1 axes, got \(1, 2\)"),
+    ("roll", lambda x: al.roll(x, 1, 0), [(None, 3)], r"extent along axis 0 must be known .* \(\?, 3\)"),
+    ("tril", al.tril, [(3,)], "Axis -2 is outside a tensor of rank 1"),
+    ("tril", lambda x: al.tril(x, 0.5), [(2, 3)], "Expected k as an integer, got 0.5"),
+    ("triu", al.triu, [(None, 3)], r"extent along axis 0 must be known .* \(\?, 3\)"),
+    ("diag", al.diag, [(2, 3, 4)], r"Expected a vector or a matrix, got float32\(2, 3, 4\)"),
+    ("diag", al.diag, [(None,)], r"extent along axis 0 must be known .* \(\?,\)"),
+    ("diag", lambda x: al.diag(x, 2**30), [(3,)], "The result .* is larger than any memory"),
+    ("diag", lambda x: al.diag(x, "1"), [(3,)], "Expected k as an integer, got '1'"),
+    ("outer", lambda x: al.outer(x, 2.0), [(3,)], "Expected tensors or arrays, got float"),
+    ("outer", lambda x: al.outer(x, np.ones(2, bool)), [(3,)], "Expected operands of a number, got bool"),
+    ("median", lambda x: al.median(x, 2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
+    ("median", lambda x: al.median(x, (0, 0)), [(2, 3)], r"permutation of the 2 axes of shape \(2, 3\)"),
+    ("median", al.median, [(None, 3)], r"extent along axis 0 must be known .* \(\?, 3\)"),
+    ("median", lambda x: al.median(x, (2, 3)), [(None, None, 2, 3)], "Expected a shape with at most one unknown"),
+    ("median", al.median, [(0, 3)], r"Expected elements along the axes, got float32\(0, 3\)"),
+    ("median", lambda x: al.median(al.cast(x, "int32")), [(2,)], r"Expected a floating type, got int32\(2,\)"),
+    ("count_nonzero", lambda x: al.count_nonzero(x, 5), [(2, 3)], "Axis 5 is outside a tensor of rank 2"),
+    ("masked_fill", lambda x: al.masked_fill(x, np.ones((2, 2, 3), bool), 0), [(2, 3)],
+     r"Shape \(2, 2, 3\) does not broadcast to shape \(2, 3\)"),
+    ("masked_fill", lambda x, value: al.masked_fill(x, True, value), [(3,), (2, 3)],
+     r"Shape \(2, 3\) does not broadcast to shape \(3,\)"),
+    ("masked_fill", lambda x: al.masked_fill(x, x > 0, "a"), [(2, 3)], "a tensor, a number or an array, got str"),
+    ("isclose", al.isclose, [(2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"),
+    ("isclose", lambda x: al.isclose(x, x, rtol=None), [(2, 3)], "Expected numbers as rtol and atol, got NoneType"),
+    ("isclose", lambda x: al.isclose(1.0, 2.0), [(2, 3)], "Expected a tensor, got float"),
+    ("einsum", lambda x: al.einsum("i,i", np.ones(3), np.ones(3)), [(3,)], "Expected a tensor behind the subscripts"),
+]  # fmt: skip
 
 # For each structured op: how it is called, the operands' shapes, and what the message says.
 # fmt: off
@@ -1428,7 +1514,7 @@ WRONG = {
     "tile": (lambda x: al.tile(x, 2), [(2, 3)], r"Expected 2 repeats of 0 or more for shape \(2, 3\), got \(2,\)"),
     "tile_gradient": (raw("tile_gradient", repeats=[2, 3]), [(4, 8), (2, 3)],
                       r"Expected a gradient of shape \(4, 9\), got shape \(4, 8\)"),
-    "reverse": (lambda x: al.reverse(x, axis=(1, -1)), [(2, 3)], "Axes repeat"),
+    "reverse": (lambda x: al.flip(x, axis=(1, -1)), [(2, 3)], "Axes repeat"),
     "flatten2d": (raw("flatten2d", axis=-1), [(2, 3)], "Expected an axis from 0 to 2, got -1"),
     "coordinates": (lambda x: al.coordinates(x, axis=2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
     "slice_update": (raw("slice_update", **_SLICE), [(3, 5), (2, 2)],
@@ -1560,6 +1646,7 @@ TYPED = {
     "split_evenly": "split",
     "cumulative": "cumsum",
     "max_pool4d_gradient_with_indices": "max_unpool4d",
+    "reverse": "flip",
 }
 ALWAYS_LEGAL = {"identity", "logical_not", "shape_of", "stop_gradient"}  # of every shape and dtype
 ALWAYS_LEGAL |= {"absolute_square", "conjugate", "imag", "real"}

@@ -266,7 +266,7 @@ def integers(n):
     yield lambda: al.SGD(accumulate_steps=n)
     yield lambda: al.scan(lambda carried, _: (carried, carried), v, length=n)
     yield lambda: al.for_loop(0, n, lambda i, value: value, v)
-    axes = (al.sum, al.softmax, al.squeeze, al.reverse, al.sort, al.argmax, al.cumsum, al.coordinates, al.expand_dims)
+    axes = (al.sum, al.softmax, al.squeeze, al.flip, al.sort, al.argmax, al.cumsum, al.coordinates, al.expand_dims)
     for function in axes:
         yield lambda function=function: function(x, n)
     for join in (al.concat, al.stack, al.interleave):

@@ -170,7 +170,7 @@ def network(negate, storage):
     loss = al.mean(al.square(loop - y)) + al.mean(al.exp(fed)) + al.sum(al.square(v))
     whole = negate(loss) * 2.0  # of everything
     counted = graph.assign(count, negate(count) * -1.0 + 1.0)
-    moved = graph.assign(apart, al.reverse(apart, axis=0))  # of nothing of that
+    moved = graph.assign(apart, al.flip(apart, axis=0))  # of nothing of that
     updates = [*al.Adam(0.05).minimize(loss - whole), counted, moved]
     fetches = [loss, whole, hidden, again, fed, fixed, x, branch, loop, x + 1.0, w, loss, *al.gradients(whole, [x, v])]
     return graph.compile([x, unused, y], fetches, updates), [w, v, count, apart]

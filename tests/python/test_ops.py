@@ -16,6 +16,7 @@ from cases import (
     REFERENCES,
     ROUNDING,
     TYPED,
+    WRONG_COMPOSED,
     all_cases,
     function_of,
     sample,
@@ -129,6 +130,13 @@ def test_message(op):
         call(*operands)
 
 
+@pytest.mark.parametrize("name, call, shapes, says", WRONG_COMPOSED)
+def test_message_of_several_ops(name, call, shapes, says):
+    graph = al.Graph()
+    with pytest.raises((ValueError, TypeError), match=rf"^\[{name}\] .*{says}.*; built at .*\.py:\d+\.$"):
+        call(*(graph.placeholder(shape) for shape in shapes))
+
+
 SPECIAL = np.float32([np.nan, -np.nan, np.inf, -np.inf, 0, -0.0, 1, -2.5, 3e38, -3e38, 1e-40, -1e-40])
 
 
@@ -199,6 +207,35 @@ def test_special_values():
     ]:
         _, (value,) = run(function_of(op), arrays)
         np.testing.assert_array_equal(value, np.float32(expected), err_msg=op)
+
+
+@pytest.mark.parametrize("equal_nan", [False, True])
+def test_what_is_close_to_infinities_and_nan(equal_nan):
+    a, b = (part.ravel() for part in np.meshgrid(SPECIAL, SPECIAL))
+    _, (close, to_1, from_1) = run(
+        lambda a, b: al.isclose(a, b, equal_nan=equal_nan),
+        [a, b],
+        lambda _, feeds: [al.isclose(feeds[0], 1, equal_nan=equal_nan), al.isclose(np.inf, feeds[1])],
+    )
+    wide = a.astype(np.float64), b.astype(np.float64)
+    np.testing.assert_array_equal(close, np.isclose(*wide, equal_nan=equal_nan))
+    np.testing.assert_array_equal(to_1, np.isclose(wide[0], 1))
+    np.testing.assert_array_equal(from_1, np.isclose(np.inf, wide[1]))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_medians_of_infinities_and_nan():
+    """Of every three and four of these numbers."""
+    for count in 3, 4:
+        x = np.float32(np.meshgrid(*[[np.nan, np.inf, -np.inf, 0, 1]] * count)).reshape(count, -1)
+        _, (value,) = run(lambda x: al.median(x, 0), [x])
+        np.testing.assert_array_equal(value, np.median(x, 0))
+
+
+def test_nan_is_not_a_zero():
+    x = SPECIAL[:10]  # without numbers that devices may take for 0
+    _, (count,) = run(al.count_nonzero, [x])
+    assert count == np.count_nonzero(x) == 8
 
 
 @pytest.mark.parametrize("op", [al.tanh, al.sign, al.sqrt, al.identity], ids=lambda op: op.__name__)

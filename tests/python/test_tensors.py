@@ -276,6 +276,10 @@ def test_constants_like_a_tensor(graph):
     for value, expected in zip(fetched, (0, 1, 7, [1, 2])):
         np.testing.assert_array_equal(value, np.broadcast_to(np.int16(expected), (3, 2)))
         assert value.dtype == np.int16
+    flags = al.cast(x, bool)
+    for value, expected in zip(graph.compile([x], [al.zeros_like(flags), al.ones_like(flags)])(given), (False, True)):
+        np.testing.assert_array_equal(value, np.full((3, 2), expected))
+        assert value.dtype == bool
 
 
 def test_hard_swish_and_gelu_by_tanh(graph):

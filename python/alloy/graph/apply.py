@@ -104,6 +104,8 @@ def as_sequence(op: str, what: str, values) -> list:
 
 
 def require_tensor(op: str, value) -> None:
+    if isinstance(value, np.ndarray):
+        raise mistake(op, "Expected a tensor, got ndarray; graph.constant makes one", TypeError)
     require_all(op, "a tensor", Tensor, [value])
 
 

@@ -90,15 +90,26 @@ def as_places(op: str, value) -> np.ndarray:
         places = np.array(None)
     if places.dtype.kind not in "iu":
         raise mistake(op, f"Expected integers as indices, got {value!r}", TypeError)
-    return cast_places(op, places, "int32")
+    return cast_exactly(op, "indices", places, "int32")
 
 
-def cast_places(op: str, places: np.ndarray, dtype: str) -> np.ndarray:
-    """The places in an integer type; ValueError where it cannot hold one."""
-    cast = places.astype(dtype)
-    if (wrong := places[cast != places]).size:
-        raise mistake(op, f"Expected indices that {dtype} can hold, got {wrong[0]}")
+def cast_exactly(op: str, what: str, values: np.ndarray, dtype: str) -> np.ndarray:
+    """The values in an integer type; ValueError where it cannot hold one."""
+    with np.errstate(invalid="ignore"):
+        cast = values.astype(dtype)
+    if (wrong := values[cast != values]).size:
+        raise mistake(op, f"Expected {what} that {dtype} can hold, got {wrong[0]}")
     return cast
+
+
+def as_known_shape(op: str, shape) -> list[int]:
+    """A shape of integers as a list. MemoryError: no memory holds so many numbers."""
+    extents = as_integers(op, "a shape", shape)
+    if min(extents, default=0) < 0:
+        raise mistake(op, f"Expected extents of 0 or more, got {shape}")
+    if math.prod(filter(None, extents)) >= 2**46:  # in bytes the engine's limit
+        raise mistake(op, f"Values of shape {shape} are larger than any memory", MemoryError, "called")
+    return extents
 
 
 def as_extents(op: str, shape) -> list:

@@ -7,7 +7,7 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, as_tensor, require_tensor
-from alloy.graph.arrays import cast_places
+from alloy.graph.arrays import cast_exactly
 from alloy.graph.dtypes import is_integer
 from alloy.graph.engine import method_of
 from alloy.graph.location import mistake
@@ -169,8 +169,8 @@ def _indices(tensor, axis, places, dtype):
         wrong = places[(places < -extent) | (places >= extent)].flat[0]
         raise mistake("slice", f"Index {wrong} is outside axis {axis} of {describe(tensor)}")
     if extent is None and places.min() < 0:
-        return _from_the_first(tensor, axis, tensor.graph.constant(cast_places("slice", places, dtype)))
-    return cast_places("slice", np.where(places < 0, places + (extent or 0), places), dtype)
+        return _from_the_first(tensor, axis, tensor.graph.constant(cast_exactly("slice", "indices", places, dtype)))
+    return cast_exactly("slice", "indices", np.where(places < 0, places + (extent or 0), places), dtype)
 
 
 def _from_the_first(tensor, axis, places):

@@ -9,6 +9,7 @@ from alloy.ops import (
     complex_numbers,
     control,
     convolution,
+    creation,
     custom,
     elementwise,
     fourier,
@@ -29,6 +30,7 @@ from alloy.ops.attention import *  # noqa: F403
 from alloy.ops.complex_numbers import *  # noqa: F403
 from alloy.ops.control import *  # noqa: F403
 from alloy.ops.convolution import *  # noqa: F403
+from alloy.ops.creation import *  # noqa: F403
 from alloy.ops.custom import *  # noqa: F403
 from alloy.ops.elementwise import *  # noqa: F403
 from alloy.ops.fourier import *  # noqa: F403
@@ -49,6 +51,7 @@ __all__ = (
     + complex_numbers.__all__
     + control.__all__
     + convolution.__all__
+    + creation.__all__
     + custom.__all__
     + elementwise.__all__
     + fourier.__all__

@@ -1,9 +1,11 @@
 """Elementwise ops with operands or attributes of their own, and those made of several."""
 
+from numbers import Real
+
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, as_tensor, common_dtype, require_tensor
+from alloy.graph.apply import apply, as_tensor, common_dtype, require_all, require_tensor, spoken_of
 from alloy.graph.dtypes import is_half, is_integer
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
@@ -14,6 +16,8 @@ __all__ = [
     "expm1",
     "floor_divide",
     "full_like",
+    "isclose",
+    "masked_fill",
     "log1p",
     "ones_like",
     "stop_gradient",
@@ -29,6 +33,32 @@ def where(condition, a, b) -> Tensor:
     an array, but not all of them. ValueError: the shapes do not broadcast. TypeError: the dtypes of a and b
     differ."""
     return apply("select", [condition, a, b], scalar_dtype=common_dtype("where", [a, b]), typed="where")
+
+
+def masked_fill(x: Tensor, mask, value) -> Tensor:
+    """x with the value where the mask is true (not zero), where no gradient flows back to x.
+
+    mask: a tensor or an array that broadcasts to x. value: a number, or a tensor of x's dtype that broadcasts to x.
+    ValueError: one of them does not broadcast to x."""
+    require_tensor("masked_fill", x)
+    with spoken_of("full_like", "masked_fill"), spoken_of("broadcast_like", "masked_fill"):
+        return where(apply("broadcast_like", [mask, x]), full_like(x, value), x)
+
+
+def isclose(a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False) -> Tensor:
+    """Whether the elements of a and b, which broadcast, are equal or |a - b| <= atol + rtol * |b|, in float32.
+
+    a, b: of any dtype but complex64; one of them may be a number or an array. equal_nan: whether NaN is close to NaN.
+    ValueError: the shapes do not broadcast."""
+    require_all("isclose", "numbers as rtol and atol", Real, [rtol, atol])
+    given = next((x for x in (a, b) if isinstance(x, Tensor)), a)
+    require_tensor("isclose", given)
+    with spoken_of("cast", "isclose"), spoken_of("equal", "isclose"):
+        a, b = (cast(as_tensor(given.graph, "isclose", x, "float32"), "float32") for x in (a, b))
+        is_equal = apply("equal", [a, b])
+    distance = abs(a - b)  # of an infinity never finite
+    is_close = is_equal | ((distance <= atol + rtol * abs(b)) & (distance < float("inf")))
+    return is_close | (apply("is_nan", [a]) & apply("is_nan", [b])) if equal_nan else is_close
 
 
 def clamp(x: Tensor, low, high) -> Tensor:
@@ -120,13 +150,13 @@ def _expm1(x):
 def zeros_like(x: Tensor) -> Tensor:
     """Zeros of the shape and dtype of x, known or not."""
     require_tensor("zeros_like", x)
-    return full_like(x, 0)
+    return full_like(x, False)  # a zero of any type
 
 
 def ones_like(x: Tensor) -> Tensor:
     """Ones of the shape and dtype of x, known or not."""
     require_tensor("ones_like", x)
-    return full_like(x, 1)
+    return full_like(x, True)
 
 
 def full_like(x: Tensor, value) -> Tensor:

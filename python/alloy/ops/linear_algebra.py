@@ -4,16 +4,29 @@ import math
 import re
 from typing import Any
 
+import numpy as np
+
 from alloy._core import Tensor
-from alloy.graph.apply import apply, require_all, spoken_of
+from alloy.graph.apply import apply, as_tensor, require_all, spoken_of
+from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_float
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.ops.elementwise import where
-from alloy.ops.shape import coordinates, expand_dims, reshape, squeeze, transpose
-from alloy.ops.table import equal, multiply, sum
+from alloy.ops.shape import (
+    broadcast_to,
+    coordinates,
+    expand_dims,
+    known_extent,
+    known_shape,
+    pad,
+    reshape,
+    squeeze,
+    transpose,
+)
+from alloy.ops.table import equal, greater_equal, less_equal, multiply, sum
 
-__all__ = ["band_part", "einsum", "hamming_distance", "inverse", "matmul"]
+__all__ = ["band_part", "diag", "einsum", "hamming_distance", "inverse", "matmul", "outer", "tril", "triu"]
 
 
 def matmul(a, b) -> Tensor:
@@ -24,16 +37,20 @@ def matmul(a, b) -> Tensor:
     return apply("matmul", [a, b])
 
 
-def einsum(subscripts: str, *tensors: Tensor) -> Tensor:
+def einsum(subscripts: str, *tensors) -> Tensor:
     """The sum of products that the subscripts say, as numpy.einsum: "ij,jk->ik" is a matrix product, "bii->b" a trace.
 
-    Each tensor has a letter for each axis. A letter that is not behind the arrow is summed over; without an arrow the
-    result has the letters that stand once, in alphabetical order. An ellipsis stands for the other axes, which
-    broadcast. Tensors are multiplied from left to right. ValueError: the subscripts do not fit the tensors, or an
-    extent that must be known is not."""
+    Each tensor has a letter for each axis; all but one may be arrays. A letter that is not behind the arrow is summed
+    over; without an arrow the result has the letters that stand once, in alphabetical order. An ellipsis stands for the
+    other axes, which broadcast. Tensors are multiplied from left to right. ValueError: the subscripts do not fit the
+    tensors, or an extent that must be known is not."""
     if not isinstance(subscripts, str):
         raise mistake("einsum", f"Expected subscripts such as 'ij,jk->ik', got {subscripts!r}", TypeError)
-    require_all("einsum", "tensors behind the subscripts", Tensor, tensors)
+    require_all("einsum", "tensors behind the subscripts", (Tensor, np.ndarray), tensors)
+    graph = next((x.graph for x in tensors if isinstance(x, Tensor)), None)
+    if graph is None:
+        raise mistake("einsum", "Expected a tensor behind the subscripts; graph.constant makes one", TypeError)
+    tensors = [as_tensor(graph, "einsum", x, "") for x in tensors]
     factors, result = _factors(subscripts, tensors)
     with spoken_of("matmul", "einsum"), spoken_of("reshape", "einsum"), spoken_of("multiply", "einsum"):
         done: Any = None
@@ -134,6 +151,50 @@ def band_part(x: Tensor, lower, upper) -> Tensor:
     lower, upper: how many diagonals stay below and above the main one; all where negative. So (-1, 0) keeps the lower
     triangle."""
     return apply("band_part", [x], {"lower": lower, "upper": upper})
+
+
+def tril(x: Tensor, k=0) -> Tensor:
+    """The matrices along the last two axes, whose extents must be known, with zeros above diagonal k. Diagonal 0 is the
+    main one, 1 the one above it."""
+    return where(less_equal(_diagonals("tril", x, k), 0), x, False)  # a zero of any type
+
+
+def triu(x: Tensor, k=0) -> Tensor:
+    """The matrices along the last two axes, whose extents must be known, with zeros below diagonal k. Diagonal 0 is the
+    main one, 1 the one above it."""
+    return where(greater_equal(_diagonals("triu", x, k), 0), x, False)
+
+
+def _diagonals(op, x, k):
+    """By how many diagonals each element is above diagonal k."""
+    with spoken_of("coordinates", op):
+        return coordinates(x, -1) - coordinates(x, -2) - as_count(op, "k", k, least=-(2**30), most=2**30)
+
+
+def diag(x: Tensor, k=0) -> Tensor:
+    """Of a matrix its diagonal k, of a vector the square matrix with x on diagonal k and zeros elsewhere. Diagonal 0 is
+    the main one, 1 the one above it. The shape must be known."""
+    extents = [known_extent("diag", x, axis) for axis in range(len(known_shape("diag", x)))]
+    k = as_count("diag", "k", k, least=-(2**30), most=2**30)
+    below, above = max(-k, 0), max(k, 0)
+    if len(extents) == 1:
+        with spoken_of("broadcast_to", "diag"), spoken_of("pad", "diag"):
+            main = band_part(broadcast_to(x, extents * 2), 0, 0)
+            return pad(main, ((below, above), (above, below)), value=False)
+    if len(extents) != 2:
+        raise mistake("diag", f"Expected a vector or a matrix, got {describe(x)}")
+    rows, columns = extents
+    count = max(min(rows - below, columns - above), 0)
+    first = below * columns + above
+    return reshape(x, -1)[first : first + count * (columns + 1) : columns + 1]
+
+
+def outer(a, b) -> Tensor:
+    """The product of each element of a with each of b: a vector or the elements of another tensor in a row, (n,), and
+    (m,), give (n, m). One of them may be an array. TypeError: the dtypes differ."""
+    require_all("outer", "tensors or arrays", (Tensor, np.ndarray), [a, b])
+    with spoken_of("multiply", "outer"):
+        return multiply(a.reshape(-1, 1), b.reshape(1, -1))
 
 
 def inverse(x: Tensor) -> Tensor:

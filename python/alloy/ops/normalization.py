@@ -1,12 +1,12 @@
 """Ops that relate the elements along an axis to each other."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, spoken_of
-from alloy.ops.elementwise import rounded_once, stop_gradient, where
+from alloy.graph.apply import apply, require_tensor, spoken_of
+from alloy.ops.elementwise import cast, rounded_once, stop_gradient, where
 from alloy.ops.shape import squeeze
-from alloy.ops.table import equal, exp, is_finite, log, max, sqrt, square, sum, variance
+from alloy.ops.table import equal, exp, is_finite, log, max_propagate_nan, not_equal, sqrt, square, sum, variance
 
-__all__ = ["log_softmax", "logsumexp", "norm", "softmax", "std"]
+__all__ = ["count_nonzero", "log_softmax", "logsumexp", "norm", "softmax", "std"]
 
 
 def softmax(x: Tensor, axis=-1) -> Tensor:
@@ -20,7 +20,8 @@ def log_softmax(x: Tensor, axis=-1) -> Tensor:
 
 
 def logsumexp(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
-    """log(sum(e^x)) over the axes, computed without overflow; -inf, with a gradient of 0, where all x are -inf.
+    """log(sum(e^x)) over the axes, computed without overflow. Where all x are -inf it is -inf, with a gradient of 0;
+    where one is inf it is inf, with the gradient of max.
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or stay with size 1 where
     keepdims. ValueError: x does not have the axis."""
@@ -28,13 +29,23 @@ def logsumexp(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
 
 def _logsumexp(x, axis, keepdims):
-    with spoken_of("max", "logsumexp"):
-        most = stop_gradient(max(x, axis, keepdims=True))
-    most = where(is_finite(most), most, 0.0)
-    total = sum(exp(x - most), axis, keepdims=True)
-    is_zero = equal(total, 0.0)
-    y = where(is_zero, float("-inf"), log(where(is_zero, 1.0, total)) + most)
+    with spoken_of("max_propagate_nan", "logsumexp"):
+        most = max_propagate_nan(x, axis, keepdims=True)
+    is_number = is_finite(most)
+    shift = stop_gradient(where(is_number, most, 0.0))
+    total = sum(exp(where(is_number, x, 0.0) - shift), axis, keepdims=True)
+    y = where(is_number, log(total) + shift, where(equal(most, float("-inf")), float("-inf"), most))
     return y if keepdims else squeeze(y, range(len(y.shape or ())) if axis is None else axis)
+
+
+def count_nonzero(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
+    """How many elements are not 0 along the axes, an int32; NaN is none of the zeros.
+
+    axis: an axis or several; None means all. The reduced axes vanish, or stay with size 1 where keepdims. ValueError: x
+    does not have the axis."""
+    require_tensor("count_nonzero", x)
+    with spoken_of("sum", "count_nonzero"):
+        return sum(cast(not_equal(x, False), "int32"), axis, keepdims=keepdims)
 
 
 def norm(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:

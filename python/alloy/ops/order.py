@@ -1,10 +1,17 @@
 """Ops that order the elements along an axis, and those that add them up on the way along it."""
 
-from alloy._core import Tensor
-from alloy.graph.apply import apply, apply_all, require_tensor
-from alloy.graph.arrays import as_count
+import math
 
-__all__ = ["argsort", "bottom_k", "cummax", "cummin", "cumprod", "cumsum", "sort", "top_k"]
+from alloy._core import Tensor
+from alloy.graph.apply import apply, apply_all, require_tensor, spoken_of
+from alloy.graph.arrays import as_count, as_integers
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.ops.elementwise import rounded_once, where
+from alloy.ops.shape import axis_of, expand_dims, known_extent, known_shape, reshape, transpose
+from alloy.ops.table import any, is_nan
+
+__all__ = ["argsort", "bottom_k", "cummax", "cummin", "cumprod", "cumsum", "median", "sort", "top_k"]
 
 
 def sort(x: Tensor, axis=-1, *, descending=False) -> Tensor:
@@ -33,6 +40,32 @@ def bottom_k(x: Tensor, k, axis=-1) -> tuple[Tensor, Tensor]:
 
     ValueError: there are fewer than k elements along the axis."""
     return _first("bottom_k", x, k, axis, False)
+
+
+def median(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
+    """The element in the middle of those along the axes in order, or the mean of the two in the middle, which take the
+    gradient; NaN where one is NaN.
+
+    x: of a floating type, of known extents along the axes. axis: an axis or several; None means all. The reduced axes
+    vanish, or stay with size 1 where keepdims. ValueError: x does not have the axis, or no element along it."""
+    return rounded_once("median", lambda x: _median(x, axis, keepdims), x)
+
+
+def _median(x, axis, keepdims):
+    rank = len(known_shape("median", x))
+    axes = [axis_of("median", x, i) for i in (range(rank) if axis is None else as_integers("median", "axes", axis))]
+    count = math.prod(known_extent("median", x, i) for i in axes)
+    if count == 0:
+        raise mistake("median", f"Expected elements along the axes, got {describe(x)}")
+    kept = [i for i in range(rank) if i not in axes]
+    with spoken_of("transpose", "median"), spoken_of("reshape", "median"):
+        row = transpose(x, kept + axes)
+        if len(axes) != 1:
+            row = reshape(row, [*(x.shape[i] for i in kept), count])
+    ascending = sort(row)
+    low, high = ascending[..., (count - 1) // 2], ascending[..., count // 2]
+    middle = where(any(is_nan(row), -1), float("nan"), low if count % 2 else low * 0.5 + high * 0.5)
+    return expand_dims(middle, axes) if keepdims else middle
 
 
 def _first(op, x, k, axis, descending):

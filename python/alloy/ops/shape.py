@@ -2,12 +2,14 @@
 
 from operator import index
 
+import numpy as np
+
 from alloy._core import Tensor
-from alloy.graph.apply import apply, apply_all, as_sequence, require_tensor
-from alloy.graph.arrays import as_count, as_extents, as_integers
+from alloy.graph.apply import apply, apply_all, as_sequence, require_tensor, spoken_of
+from alloy.graph.arrays import as_count, as_extents, as_integers, as_known_shape
 from alloy.graph.indexing import update_slice
 from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.graph.text import describe, shape_text
 
 __all__ = [
     "batch_to_space",
@@ -18,10 +20,12 @@ __all__ = [
     "depth_to_space",
     "expand_dims",
     "flatten",
+    "flip",
     "interleave",
     "pad",
+    "repeat",
     "reshape",
-    "reverse",
+    "roll",
     "slice_update",
     "space_to_batch",
     "space_to_depth",
@@ -47,7 +51,7 @@ def reshape(x: Tensor, shape) -> Tensor:
 
 def flatten(x: Tensor) -> Tensor:
     """x with all axes but the first made one: (n, ...) becomes (n, m)."""
-    _known_shape("flatten", x, at_least=1)
+    known_shape("flatten", x, at_least=1)
     return apply("flatten2d", [x], {"axis": 1}, typed="flatten")
 
 
@@ -55,7 +59,7 @@ def transpose(x: Tensor, permutation=None) -> Tensor:
     """x with its axes permuted: axis i of the result is axis permutation[i] of x, counted from the end where
     negative. None reverses them."""
     if permutation is None:
-        permutation = range(len(_known_shape("transpose", x)))[::-1]
+        permutation = range(len(known_shape("transpose", x)))[::-1]
     return apply("transpose", [x], {"permutation": as_integers("transpose", "a permutation", permutation)})
 
 
@@ -64,7 +68,7 @@ def squeeze(x: Tensor, axis=None) -> Tensor:
 
     ValueError: a dimension there is not of size 1."""
     if axis is None:
-        axis = [i for i, extent in enumerate(_known_shape("squeeze", x)) if extent == 1]
+        axis = [i for i, extent in enumerate(known_shape("squeeze", x)) if extent == 1]
     return apply("squeeze", [x], {"axes": as_integers("squeeze", "axes", axis)})
 
 
@@ -86,7 +90,7 @@ def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
     (mirrored at the last element, which is not repeated), "symmetric" (which is), "edge" (the last element), "wrap"
     (x again), or "antiperiodic" (x again, with the other sign every other time). ValueError: a mirrored part is longer
     than x, or nothing is left of it."""
-    rank = len(_known_shape("pad", x))
+    rank = len(known_shape("pad", x))
     if mode not in PAD_MODES:
         raise mistake("pad", f"Expected a mode among {', '.join(PAD_MODES)}, got {mode!r}")
     if isinstance(padding, int):
@@ -137,11 +141,53 @@ def tile(x: Tensor, repeats) -> Tensor:
     return apply("tile", [x], {"repeats": as_integers("tile", "repeats", repeats)})
 
 
-def reverse(x: Tensor, axis=None) -> Tensor:
-    """x from the last place to the first along the axis, one or several; None means every axis. NumPy's flip."""
+def repeat(x: Tensor, repeats, axis=None) -> Tensor:
+    """x with each element along the axis so many times in a row: [1, 1, 2, 2] of [1, 2] by 2. Along the axis None, x is
+    one row.
+
+    repeats: a number of 1 or more, or a number for each element; then the extent must be known. ValueError: there are
+    more or fewer."""
+    require_tensor("repeat", x)
     if axis is None:
-        axis = range(len(_known_shape("reverse", x)))
-    return apply("reverse", [x], {"axes": as_integers("reverse", "axes", axis)})
+        return repeat(reshape(x, -1), repeats, 0)
+    rank, axis = len(known_shape("repeat", x)), axis_of("repeat", x, axis)
+    counts = as_integers("repeat", "repeats", repeats)
+    if len(counts) == 1:
+        count = as_count("repeat", "a number of repeats", counts[0])
+        with spoken_of("tile", "repeat"):
+            copies = tile(expand_dims(x, axis + 1), [1] * (axis + 1) + [count] + [1] * (rank - axis - 1))
+        return squeeze(batch_to_space(copies, count, axis=axis, batch_axis=axis + 1), axis + 1)
+    extent = known_extent("repeat", x, axis)
+    if len(counts) != extent or min(counts, default=0) < 0:
+        raise mistake("repeat", f"Expected {extent} repeats of 0 or more for {describe(x)}, got {tuple(counts)}")
+    as_known_shape("repeat", sum(counts))  # fits into memory
+    return apply("gather", [x, np.repeat(np.arange(extent, dtype=np.int32), counts)], {"axis": axis, "batch_dims": 0})
+
+
+def flip(x: Tensor, axis=None) -> Tensor:
+    """x from the last place to the first along the axis, one or several; None means every axis."""
+    if axis is None:
+        axis = range(len(known_shape("flip", x)))
+    return apply("reverse", [x], {"axes": as_integers("flip", "axes", axis)}, typed="flip")
+
+
+def roll(x: Tensor, shift, axis=None) -> Tensor:
+    """x moved along the axis by the shift; what is moved beyond the end comes first: [3, 1, 2] of [1, 2, 3] by 1. Along
+    the axis None, x is one row.
+
+    shift, axis: an integer or several; one shift is that of every axis. ValueError: the extent is not known."""
+    shape = known_shape("roll", x)
+    if axis is None:
+        return reshape(roll(reshape(x, -1), shift, 0), shape)
+    shifts, axes = as_integers("roll", "a shift", shift), as_integers("roll", "axes", axis)
+    shifts = shifts * len(axes) if len(shifts) == 1 else shifts
+    if len(shifts) != len(axes):
+        raise mistake("roll", f"Expected a shift for each of {len(axes)} axes, got {tuple(shifts)}")
+    for places, along in zip(shifts, axes):
+        extent = known_extent("roll", x, along)
+        if moved := places % max(extent, 1):
+            x = concat(split(x, (extent - moved, moved), along)[::-1], along)
+    return x
 
 
 def slice_update(x: Tensor, key, update) -> Tensor:
@@ -207,7 +253,25 @@ def _with_blocks(op, x, block, axes, axis, pixel_shuffle):
     return apply(op, [x], attributes | {"size": as_integers(op, "sizes of a block", block)})
 
 
-def _known_shape(op, x, at_least=0):
+def axis_of(op: str, x: Tensor, axis) -> int:
+    """The axis counted from the first. ValueError: x does not have it."""
+    axis, rank = as_count(op, "an axis", axis, least=-(2**63)), len(known_shape(op, x))
+    if not -rank <= axis < rank:
+        raise mistake(op, f"Axis {axis} is outside a tensor of rank {rank}")
+    return axis % rank
+
+
+def known_extent(op: str, x: Tensor, axis) -> int:
+    """The extent along the axis. ValueError: it is not known, or x does not have the axis."""
+    axis = axis_of(op, x, axis)
+    extent = known_shape(op, x)[axis]
+    if extent is None:
+        expected = f"The extent along axis {axis} must be known when the op is added"
+        raise mistake(op, f"{expected}, got shape {shape_text(x.shape)}")
+    return extent
+
+
+def known_shape(op, x, at_least=0):
     require_tensor(op, x)
     if x.shape is None or len(x.shape) < at_least:
         expected = f"known rank, {at_least} or more" if at_least else "known rank"
