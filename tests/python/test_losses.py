@@ -488,7 +488,7 @@ def test_targets_before_predictions(name):
     graph = al.Graph()
     labels, logits = graph.placeholder((None,), "int32"), graph.placeholder((None, 3))
     with pytest.raises(
-        TypeError, match=rf"^\[{name}\] Expected predictions, which are floats, before the targets, got int32\(\?,\)"
+        TypeError, match=rf"^\[{name}\] Expected float predictions before the targets, got int32\(\?,\)"
     ):
         al.losses.get(name)(labels, logits)
 
