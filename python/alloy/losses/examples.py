@@ -20,9 +20,7 @@ def widened(op, predictions, targets):
     require_tensor(op, predictions)
     require_tensor(op, targets)
     if is_integer(predictions.dtype) or predictions.dtype == "bool":
-        raise mistake(
-            op, f"Expected float predictions before the targets, got {describe(predictions)}", TypeError
-        )
+        raise mistake(op, f"Expected float predictions before the targets, got {describe(predictions)}", TypeError)
     return [cast(x, "float32") if is_half(x.dtype) else x for x in (predictions, targets)]
 
 
