@@ -9,7 +9,7 @@ from alloy.ops import flatten, reshape
 
 
 class Flatten(Layer):
-    """All axes but the first made one: (n, ...) becomes (n, m)."""
+    """Joins all axes but the first: (n, ...) becomes (n, m)."""
 
     def __init__(self):
         super().__init__()
@@ -19,8 +19,8 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """The elements of each example in row-major order under another shape: (n, ...) becomes (n, *target_shape), in
-    which one extent may be -1: what is left. ValueError: the elements do not fit."""
+    """Gives the elements of each example, in row-major order, another shape: (n, ...) becomes (n, *target_shape). One
+    extent may be -1: it takes the rest. ValueError: the elements do not fit."""
 
     def __init__(self, target_shape):
         super().__init__()
