@@ -204,10 +204,10 @@ ROWS = [  # graphs and tensors
      "TypeError [bool] Expected a value, got the tensor bool(?, 3), which has one only during a run; al.where "
      "chooses between elements, al.cond between functions; asked at HERE."),
     ("x[x > 0]",
-     "TypeError [slice] Expected integers, got the mask bool(?, 3): how much it selects only a run knows; "
+     "TypeError [slice] Expected integers, got the mask bool(?, 3); only a run knows how much it selects; "
      "al.where(mask, x, 0) keeps the shape; built at HERE."),
     ("x[flag]",
-     "TypeError [slice] Expected integers, got the mask bool(): how much it selects only a run knows; "
+     "TypeError [slice] Expected integers, got the mask bool(); only a run knows how much it selects; "
      "al.where(mask, x, 0) keeps the shape; built at HERE."),
     ("x[0] = 1",
      "TypeError [slice_update] Tensors do not change, got a value for a part of float32(?, 3); "
@@ -652,17 +652,17 @@ ROWS = [  # graphs and tensors
      "TypeError [Trainer] A trainer belongs to a graph and cannot be copied or pickled; use trainer.model, which can, "
      "or trainer.save(path) and fit(resume=path); asked at HERE."),
     ("copy.copy(g)",
-     "TypeError [Graph] A graph and what belongs to it cannot be copied or pickled; call again what built the "
-     "model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
+     "TypeError [Graph] A graph and what belongs to it cannot be copied or pickled; build the model "
+     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("copy.deepcopy(w)",
-     "TypeError [Variable] A graph and what belongs to it cannot be copied or pickled; call again what built "
-     "the model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
+     "TypeError [Variable] A graph and what belongs to it cannot be copied or pickled; build the model "
+     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("pickle.dumps(step)",
-     "TypeError [Executable] A graph and what belongs to it cannot be copied or pickled; call again what built"
-     " the model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
+     "TypeError [Executable] A graph and what belongs to it cannot be copied or pickled; build the model "
+     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("pickle.dumps(x)",
-     "TypeError [Tensor] A graph and what belongs to it cannot be copied or pickled; call again what built the"
-     " model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
+     "TypeError [Tensor] A graph and what belongs to it cannot be copied or pickled; build the model "
+     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("al.load(3)", "TypeError [load] Expected load(variables, path), got no path; called at HERE."),
     ("al.no_grad()",
      "AttributeError [al] There is no al.no_grad; use al.stop_gradient for a tensor; gradients are only made "
