@@ -300,7 +300,7 @@ def test_what_may_have_made_a_loss_that_is_not_finite_is_said(rng):
     x = rng.normal(size=(64, 3)).astype(np.float32)
     t = al.Trainer(Distance(), "mean_squared_error", "sgd")
     with pytest.raises(
-        FloatingPointError, match=r"'dense/weights', built at [^;]*; a step before may have .* al.sqrt at 0"
+        FloatingPointError, match=r"'dense/weights', built at [^;]*; an earlier step may have .* al.sqrt's at 0"
     ):
         t.fit(((x, x), np.zeros((64, 1), np.float32)), progress=False)
     model = al.nn.Sequential(al.nn.Embedding(5, 3), al.nn.Flatten(), al.nn.Dense(2))
