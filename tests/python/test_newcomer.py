@@ -39,22 +39,22 @@ A = np.ones((2, 3), np.float32)
 ROWS = [  # graphs and tensors
     ("np.mean(x)",
      "TypeError [mean] Expected an array for numpy.mean, got the tensor float32(?, 3), which has a value only "
-     "during a run; functions of tensors are those of alloy; called at HERE."),
+     "during a run; alloy has its own functions of tensors; called at HERE."),
     ("np.exp(x)",
      "TypeError [exp] Expected an array for numpy.exp, got the tensor float32(?, 3), which has a value only "
-     "during a run; functions of tensors are those of alloy; called at HERE."),
+     "during a run; alloy has its own functions of tensors; called at HERE."),
     ("np.exp(w)",
      "TypeError [exp] Expected an array for numpy.exp, got the tensor float32(3, 1), which has a value only "
-     "during a run; functions of tensors are those of alloy, and w.numpy() is an array; called at HERE."),
+     "during a run; alloy has its own functions of tensors, and w.numpy() is an array; called at HERE."),
     ("np.concatenate([x, x])",
      "TypeError [concatenate] Expected an array for numpy.concatenate, got the tensor float32(?, 3), which has"
-     " a value only during a run; functions of tensors are those of alloy; called at HERE."),
+     " a value only during a run; alloy has its own functions of tensors; called at HERE."),
     ("np.array(x)",
      "TypeError [array] Expected a value, got the tensor float32(?, 3), which has one only during a run; "
      "graph.run(x, feeds) runs it; asked at HERE."),
     ("np.where(x > 0, x, 0)",
      "TypeError [where] Expected an array for numpy.where, got the tensor bool(?, 3), which has a value only "
-     "during a run; functions of tensors are those of alloy; called at HERE."),
+     "during a run; alloy has its own functions of tensors; called at HERE."),
     ("float(loss)",
      "TypeError [float] Expected a value, got the tensor float32(), which has one only during a run; "
      "graph.run(x, feeds) runs it; asked at HERE."),
@@ -501,7 +501,7 @@ ROWS = [  # graphs and tensors
      "TypeError [variable] Expected variable(value, name='', trainable=True), got no value; called at HERE."),
     ("g.variable((3, 3))",
      "TypeError [variable] Expected a value, got (3, 3), which looks like a shape; al.init.zeros((3, 3)) is a "
-     "value of that shape, a list of integers one of those integers; built at HERE."),
+     "value of that shape, a list of integers a value of these integers; built at HERE."),
     ("g.variable(shape=(3, 3))",
      "TypeError [variable] Expected variable(value, name='', trainable=True), got an argument shape; called at"
      " HERE."),
@@ -652,16 +652,16 @@ ROWS = [  # graphs and tensors
      "TypeError [Trainer] A trainer belongs to a graph and cannot be copied or pickled; use trainer.model, which can, "
      "or trainer.save(path) and fit(resume=path); asked at HERE."),
     ("copy.copy(g)",
-     "TypeError [Graph] A graph and what belongs to it cannot be copied or pickled; build the model "
+     "TypeError [Graph] A graph and its parts cannot be copied or pickled; build the model "
      "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("copy.deepcopy(w)",
-     "TypeError [Variable] A graph and what belongs to it cannot be copied or pickled; build the model "
+     "TypeError [Variable] A graph and its parts cannot be copied or pickled; build the model "
      "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("pickle.dumps(step)",
-     "TypeError [Executable] A graph and what belongs to it cannot be copied or pickled; build the model "
+     "TypeError [Executable] A graph and its parts cannot be copied or pickled; build the model "
      "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("pickle.dumps(x)",
-     "TypeError [Tensor] A graph and what belongs to it cannot be copied or pickled; build the model "
+     "TypeError [Tensor] A graph and its parts cannot be copied or pickled; build the model "
      "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("al.load(3)", "TypeError [load] Expected load(variables, path), got no path; called at HERE."),
     ("al.no_grad()",
@@ -868,10 +868,10 @@ ROWS = [  # graphs and tensors
      "at HERE."),
     ("np.isnan(w)",
      "TypeError [isnan] Expected an array for numpy.isnan, got the tensor float32(3, 1), which has a value "
-     "only during a run; functions of tensors are those of alloy, and w.numpy() is an array; called at HERE."),
+     "only during a run; alloy has its own functions of tensors, and w.numpy() is an array; called at HERE."),
     ("np.argmax(x, axis=1)",
      "TypeError [argmax] Expected an array for numpy.argmax, got the tensor float32(?, 3), which has a value "
-     "only during a run; functions of tensors are those of alloy; called at HERE."),
+     "only during a run; alloy has its own functions of tensors; called at HERE."),
     ("al.equal(x.argmax(1), y).mean()", "TypeError [mean] Expected operands of a number, got bool(?,); built at HERE."),
     ("al.equal(y, y).float()",
      'AttributeError [Tensor] bool(?,) has no attribute float; use x.astype("float32"); asked at HERE.'),

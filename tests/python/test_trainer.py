@@ -603,7 +603,9 @@ def test_monitored_quantities_have_a_direction(rng, tmp_path):
     ],
 )
 def test_misspelt_callbacks(name, near):
-    with pytest.raises(TypeError, match=rf"^\[Mine\] Expected methods among .*, got {name}, which is never called; {near}"):
+    with pytest.raises(
+        TypeError, match=rf"^\[Mine\] Expected methods among .*, got {name}, which is never called; {near}"
+    ):
         type("Mine", (al.Callback,), {name: lambda self, logs=None: None})
     with pytest.raises(TypeError, match=rf"^\[LambdaCallback\] Expected functions by .*, got {name}"):
         al.LambdaCallback(**{name: print})

@@ -43,9 +43,7 @@ class Dataset:
     def shuffle(self, seed: int = 0) -> "Dataset":
         """Permutes all elements, differently in each epoch: by np.random.default_rng([seed, epoch]). ValueError: a
         stream cannot be permuted."""
-        self._require_indices(
-            "shuffle", "a permutation needs all examples at hand; shuffle what the iterator reads from"
-        )
+        self._require_indices("shuffle", "a permutation needs all examples at hand; shuffle the iterator's source")
         return Dataset(Shuffle(self._node, as_count("shuffle", "a seed", seed, "called", 0)))
 
     def map(self, function, *, seed: int | None = None) -> "Dataset":

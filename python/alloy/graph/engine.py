@@ -43,7 +43,7 @@ def _sealed(self, name, value):
 def _uncopied(self, *protocol):
     raise mistake(
         type(self).__name__,
-        "A graph and what belongs to it cannot be copied or pickled; build the model again, and pass values "
+        "A graph and its parts cannot be copied or pickled; build the model again, and pass values "
         "on by al.save and al.load, or by v.assign(w.numpy())",
         TypeError,
         "asked",

@@ -110,7 +110,7 @@ def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
         raise mistake(
             "variable",
             f"Expected a value, got {value}, which looks like a shape; al.init.zeros({value}) is a value of that "
-            "shape, a list of integers one of those integers",
+            "shape, a list of integers a value of these integers",
             TypeError,
         )
     made = self._variable(value, scoped(self, name, "variable"), user_location())

@@ -120,7 +120,7 @@ def _not_numpys(tensor, name):
     return mistake(
         name,
         f"Expected an array for numpy.{name}, got the tensor {describe(tensor)}, which has a value only during a run; "
-        f"functions of tensors are those of alloy{', and w.numpy() is an array' * isinstance(tensor, Variable)}",
+        f"alloy has its own functions of tensors{', and w.numpy() is an array' * isinstance(tensor, Variable)}",
         TypeError,
         "called",
     )

@@ -113,7 +113,7 @@ def read(settings: dict) -> tuple[Examples, dict]:
     known = 10 if part["name"] in SHAPES else None
     shape, classes = _shape(examples.train), known or counted
     if shape is not None and settings.get("input_shape", shape) != shape:
-        raise mistake(f"Expected as input_shape that of the examples, {shape}, got {settings['input_shape']}")
+        raise mistake(f"Expected the examples' shape {shape} as input_shape, got {settings['input_shape']}")
     return examples, {"classes": classes, "input_shape": shape} | settings
 
 
