@@ -104,7 +104,7 @@ def constant(self, value, name: str = "") -> Tensor:
 @method_of(Graph)
 def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
     """Makes a variable, which lives on the device, with this first value (as in constant). Optimizers skip variables
-    that are not trainable, unless they are given them by name."""
+    that are not trainable, unless minimize is given them."""
     _require_name("variable", name)
     if isinstance(value, tuple) and trainable and value and all(isinstance(extent, int) for extent in value):
         raise mistake(
