@@ -18,14 +18,14 @@ A step by hand:
     step = graph.compile([x, y], [loss], al.SGD(0.1).minimize(loss))
     (error,) = step(points, values)
 
-What is where; help(al.nn), help(al.Graph) or help(al.conv2d) tells more:
+Names by subject; help(al.nn), help(al.Graph) or help(al.conv2d) tells more:
 
 graphs          Graph, Tensor, Variable, Executable, Update, Op, gradients, empty
 steps in flight Submission, Pending, Queue, Event
 files of steps  load_executable, LoadedExecutable
 training        Trainer, History, save, load, state, load_torch
 callbacks       Callback, Checkpoint, CSVLogger, EarlyStopping, LambdaCallback, ReduceLROnPlateau, TensorBoard
-optimizers      SGD, Adam, AdamW, Adagrad, Lion, RMSprop, LossScale, Optimizer for one's own; al.schedules
+optimizers      SGD, Adam, AdamW, Adagrad, Lion, RMSprop, LossScale, Optimizer for your own; al.schedules
 layers          al.nn, al.models
 losses          al.losses, al.metrics
 data            al.data
@@ -33,7 +33,7 @@ scikit-learn    al.sklearn: Classifier, Regressor
 drawings        draw
 first values    al.init; random numbers in a graph: al.random
 devices         device, devices, Device, DeviceError, set_threads, threads
-libraries       load_op_library, OpLibrary: ops of one's own in C
+libraries       load_op_library, OpLibrary: your own ops in C
 numbers         stats, device_stats, op_table, and with profile() and memory_plan() those of an Executable
 element types   float32, float16, bfloat16, int8 to int64, uint8 to uint64, bool_, complex64
 

@@ -1,4 +1,4 @@
-"""What the graphs run on, and what the engine tells of itself."""
+"""The devices that graphs run on, and the engine's counters."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +10,10 @@ from alloy.graph.location import mistake
 
 @dataclass(frozen=True)
 class Device:
-    """kind: "gpu", or what a device of the portable framework says, such as "cpu". memory: bytes that may be in use
-    without slowing the machine down. unified_memory: whether host and device share it. system: the macOS whose
-    framework computes, such as "macOS 14.5", or is imitated (ALLOY_PRETEND); "" where the portable framework is
-    itself."""
+    """A device of this machine. kind: "gpu", or the kind that the portable framework reports, such as "cpu". memory:
+    bytes that may be in use without slowing the machine down. unified_memory: True if host and device share it. system:
+    the macOS whose framework computes, such as "macOS 14.5", or is imitated (ALLOY_PRETEND); "" if the portable
+    framework is itself."""
 
     kind: str
     name: str
@@ -23,14 +23,13 @@ class Device:
 
 
 def devices() -> list[Device]:
-    """The devices of this machine; the first one is the default. al.Graph(device=kind or name) runs on another one.
-
-    DeviceError: the machine has none."""
+    """Returns the devices of this machine; the first one is the default. al.Graph(device=kind or name) chooses another
+    one. DeviceError: the machine has none."""
     return [Device(**found) for found in _core.devices()]
 
 
 def device(kind: str | None = None) -> Device:
-    """The default device, or the first one of that kind or name.
+    """Returns the default device, or the first one of that kind or name.
 
     ValueError: there is none. DeviceError: the machine has no device."""
     found = devices()
@@ -43,36 +42,37 @@ def device(kind: str | None = None) -> Device:
 
 
 def set_threads(count: int) -> None:
-    """How many threads compute, from the next run of any executable on.
+    """Sets the number of threads that compute, from the next run of any executable on.
 
-    At first as many as the process may use cores: a CPU quota of its control group counts, and OMP_NUM_THREADS
-    goes before it. There are fewer, as threads() tells, where OpenMP's limits (OMP_THREAD_LIMIT) or the system allow
-    no more; never above 512. Steps give the same bits from run to run as long as the count stays. ValueError: below 1.
-    DeviceError: the device has no such choice, as Apple's have none."""
+    The default is the number of cores that the process may use: a CPU quota of its control group counts, and
+    OMP_NUM_THREADS overrides it. OpenMP's limits (OMP_THREAD_LIMIT) or the system may allow fewer, which threads()
+    returns; never more than 512. Steps give the same bits from run to run as long as the number stays. ValueError:
+    below 1. DeviceError: the device has no such choice, as Apple's have none."""
     count = min(as_count("set_threads", "a number of threads", count, "called"), 512)
     if not _core.set_threads(count):
         raise _core.DeviceError(f"[set_threads] {device().name} has no choice of threads.")
 
 
 def threads() -> int | None:
-    """How many threads compute when this thread runs something, or None where the device does not tell."""
+    """Returns the number of threads that compute when this thread runs something, or None if the device does not
+    tell."""
     return _core.threads() or None
 
 
 def stats() -> dict[str, Any]:
-    """Counts of the engine since the process started.
+    """Returns counts of the engine since the process started.
 
-    compiled_for tells why something was compiled: the first shapes of an executable, new ones, those that it had
-    compiled before but not lately (evicted: it keeps the last 32), or a graph of the framework that had grown too large
-    and was begun anew. live_steps: what was compiled and is kept now; live_objects: graphs and executables."""
+    compiled_for gives the reasons of compilations: first shapes of an executable, new shapes, shapes compiled before
+    but not lately (evicted: it keeps the last 32), or a graph of the framework that had grown too large and was begun
+    anew. live_steps: compiled steps in memory; live_objects: graphs and executables."""
     return _core.stats()
 
 
 def device_stats() -> dict[str, int] | None:
-    """The same counts as kept by the device, and the bytes it has allocated now, or None where it keeps none."""
+    """Returns the device's own counts, and the bytes it has allocated now, or None if it keeps none."""
     return _core.device_stats()
 
 
 def op_table() -> list[dict[str, Any]]:
-    """Every op, a dict each: name, family, operands, attributes, types, domain, doc."""
+    """Returns a dict for each op: name, family, operands, attributes, types, domain, doc."""
     return _core.op_table()

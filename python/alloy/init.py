@@ -1,9 +1,8 @@
-"""Initial values for variables, as float32 NumPy arrays. The same seed gives the same values. Values that the device
-itself draws: al.random.initialize.
+"""Initial values for variables, as float32 NumPy arrays. The same seed gives the same values. al.random.initialize
+draws values on the device instead.
 
-A seed is an integer, a list of integers or a numpy.random.Generator. fan_in and fan_out count the values that
-an output and an input are connected to: of a dense layer's weights (in, out), of a convolution's (height,
-width, in, out)."""
+A seed is an integer, a list of integers or a numpy.random.Generator. fan_in and fan_out count the values that an output
+and an input are connected to: of a dense layer's weights (in, out), of a convolution's (height, width, in, out)."""
 
 import math
 import os
@@ -35,25 +34,26 @@ def normal(shape, mean=0.0, stddev=0.05, *, seed) -> np.ndarray:
 
 
 def glorot_uniform(shape, *, seed) -> np.ndarray:
-    """Uniform within sqrt(6 / (fan_in + fan_out)) of 0: Glorot and Bengio, 2010, eq. 16."""
+    """Draws uniform numbers within +-sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010, eq. 16."""
     limit = math.sqrt(6 / max(sum(_fans(shape)), 1))
     return uniform(shape, -limit, limit, seed=seed)
 
 
 def he_normal(shape, *, seed) -> np.ndarray:
-    """Gaussian of standard deviation sqrt(2 / fan_in), for layers before a relu: He et al., 2015, eq. 10."""
+    """Draws Gaussian numbers of standard deviation sqrt(2 / fan_in), for layers before a relu: He et al., 2015, eq.
+    10."""
     return normal(shape, 0.0, math.sqrt(2 / max(_fans(shape)[0], 1)), seed=seed)
 
 
 def orthogonal(shape, *, seed) -> np.ndarray:
-    """A random matrix (n, m) with orthonormal columns, or rows where they are fewer: Saxe et al., 2013."""
+    """Draws a random matrix (n, m) with orthonormal columns, or rows if n < m: Saxe et al., 2013."""
     if len(_dims("orthogonal", shape)) != 2:
         raise mistake("orthogonal", f"Expected a shape (rows, columns), got {shape}", act="called")
     rows, columns = shape
     as_known_shape("orthogonal", shape)
     gaussian = np.random.default_rng(seed).standard_normal((max(shape), min(shape)))
     q, r = np.linalg.qr(gaussian)
-    q *= np.sign(np.diag(r))  # or the decomposition's own choice of signs would make some more likely
+    q *= np.sign(np.diag(r))  # else the decomposition's choice of signs would make some matrices more likely
     return (q if rows >= columns else q.T).astype(np.float32)
 
 
@@ -74,12 +74,12 @@ def _fans(shape) -> tuple[int, int]:
 
 
 def from_file(path, name: str | None = None) -> FileValues:
-    """The values of a file, for graph.variable(al.init.from_file("model.safetensors", "dense_0/weights")). They are
-    read when the variable is first needed, straight into the device's memory, and are not kept in the host's.
+    """Refers to the values in a file, for graph.variable(al.init.from_file("model.safetensors", "dense_0/weights")).
+    They are read when the variable is first needed, straight into the device's memory; the host keeps no copy.
 
-    path: a safetensors file, with the name of a tensor in it, or a .npy file of NumPy. The file must stay as it is
-    until then. ValueError: it is neither, has no such tensor, has changed, or has elements of a type that variables
-    do not have, such as float64. OSError: it cannot be read."""
+    path: a safetensors file, with the name of a tensor in it, or a .npy file of NumPy. The file must not change until
+    then. ValueError: it is neither, has no such tensor, has changed, or has elements of a type that variables cannot
+    have, such as float64. OSError: it cannot be read."""
     path = os.path.abspath(os.fsdecode(path))
     with open(path, "rb") as file:
         is_npy = file.read(6) == b"\x93NUMPY"

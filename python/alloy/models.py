@@ -1,7 +1,7 @@
-"""Networks that others have published, as layers.
+"""Published networks, as layers.
 
-Each function gives a model with its variables made, in a graph of its own (model.graph): images of the input
-shape (height, width, channels) in, one logit for each class out."""
+Each function returns a model with its variables made, in a graph of its own (model.graph): images (n, height, width,
+channels) of the input shape in, logits (n, classes) out."""
 
 from typing import TYPE_CHECKING
 
@@ -15,16 +15,16 @@ __all__ = ["resnet18", "resnet50", "torchvision_resnet18", "torchvision_resnet50
 
 
 def resnet50(classes: int = 10, input_shape=(32, 32, 3), seed: int = 0, momentum: float = 0.99) -> nn.Layer:
-    """The residual network of 50 layers with bottleneck blocks (He et al., 2015) in the form that the talk
-    "Training DNNs on iOS with Metal Performance Shaders Graph" gives it for images of 32x32: no padding in
-    the first layers, and each stage's stride in its first 1x1 convolution.
+    """Makes the residual network of 50 layers with bottleneck blocks (He et al., 2015) as in the talk "Training DNNs on
+    iOS with Metal Performance Shaders Graph", for images of 32x32: no padding in the first layers, and each stage's
+    stride in its first 1x1 convolution.
 
-    momentum: of the moving averages of the batch norms."""
+    momentum: of the batch norms' moving averages."""
     return _resnet(_bottleneck, (3, 4, 6, 3), 4, classes, input_shape, seed, momentum)
 
 
 def resnet18(classes: int = 10, input_shape=(32, 32, 3), seed: int = 0, momentum: float = 0.99) -> nn.Layer:
-    """The residual network of 18 layers with basic blocks of two 3x3 convolutions (He et al., 2015), with the
+    """Makes the residual network of 18 layers with basic blocks of two 3x3 convolutions (He et al., 2015), with the
     first and last layers of resnet50."""
     return _resnet(_basic, (2, 2, 2, 2), 1, classes, input_shape, seed, momentum)
 
@@ -71,14 +71,14 @@ def _conv(filters, kernel_size, stride=1, padding="same", *, momentum):
 
 
 def torchvision_resnet18(classes: int = 1000, input_shape=(224, 224, 3), seed: int = 0) -> nn.Layer:
-    """The residual network of 18 layers as torchvision has it, with its names: al.load_torch(model, path) loads the
-    state dict of torchvision.models.resnet18 from a safetensors file."""
+    """Makes torchvision's residual network of 18 layers, with its names: al.load_torch(model, path) loads the state
+    dict of torchvision.models.resnet18 from a safetensors file."""
     return _called(_TorchvisionResNet(1, (2, 2, 2, 2), classes, seed), input_shape)
 
 
 def torchvision_resnet50(classes: int = 1000, input_shape=(224, 224, 3), seed: int = 0) -> nn.Layer:
-    """The residual network of 50 layers as torchvision has it, each stage's stride in its first 3x3 convolution, with
-    torchvision's names, as torchvision_resnet18."""
+    """Makes torchvision's residual network of 50 layers, each stage's stride in its first 3x3 convolution, with its
+    names, as torchvision_resnet18 does."""
     return _called(_TorchvisionResNet(4, (3, 4, 6, 3), classes, seed), input_shape)
 
 
@@ -110,7 +110,7 @@ class _TorchvisionResNet(nn.Layer):
 
 
 class _TorchvisionBlock(nn.Layer):
-    """Two convolutions of 3x3, or one between two of 1x1 (expansion 4), beside a shortcut."""
+    """Two convolutions of 3x3, or one between two of 1x1 (expansion 4), plus a shortcut."""
 
     def __init__(self, filters, expansion, stride, projects):
         super().__init__()
@@ -134,7 +134,7 @@ class _TorchvisionBlock(nn.Layer):
 
 
 def _torch_conv(filters, kernel_size, stride):
-    """Padded by the same amount on both sides, and a batch norm with PyTorch's settings."""
+    """Makes a convolution, padded equally on both sides, and a batch norm with PyTorch's settings."""
     padding = ((kernel_size // 2, kernel_size // 2),) * 2
     conv = nn.Conv2D(filters, kernel_size, strides=stride, padding=padding, use_bias=False, init=he_normal)
     return conv, nn.BatchNorm(momentum=0.9, epsilon=1e-5)

@@ -1,4 +1,4 @@
-"""Ops of libraries: functions of tensors that a shared library of the user's own computes on the host."""
+"""Ops of libraries: functions of tensors that a shared library of the user's computes on the host."""
 
 import inspect
 import os
@@ -15,9 +15,9 @@ __all__ = ["OpLibrary", "load_op_library"]
 
 
 class OpLibrary:
-    """The ops of a library, each a function of tensors: ops.blur(x). Made by al.load_op_library.
+    """The ops of a library, made by al.load_op_library. Each is a function of tensors: ops.blur(x).
 
-    name: of the library; path: of its file; include: the folder of alloy/op_library.h, the header of all libraries."""
+    name, path: the library's name and file; include: the folder of alloy/op_library.h, the header of all libraries."""
 
     include = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
@@ -47,17 +47,17 @@ class OpLibrary:
 
 
 def load_op_library(path) -> OpLibrary:
-    """Loads the ops of a shared library: ops = al.load_op_library("blur.so"), then y = ops.blur(x). The library gives
+    """Loads the ops of a shared library: ops = al.load_op_library("blur.so"), then y = ops.blur(x). The library exports
     them by the C interface of alloy/op_library.h, which is in the folder al.OpLibrary.include.
 
-    A step that uses one is cut there: the device computes what comes before, then the op runs on the host, then the
-    device goes on. So each costs a dispatch more and the waiting for it; other steps do not change. submit returns when
-    the last such op has been computed. An op cannot stand in a loop or a conditional, nor in several steps of one
-    dispatch. A step in which one fails raises DeviceError with what the library says, and no variable has changed.
+    A step is cut at such an op: the device computes everything before it, the op runs on the host, then the device
+    continues. So each costs one more dispatch, and a wait; other steps do not change. submit returns when the last such
+    op has been computed. An op cannot stand in a loop or a conditional, nor in several steps of one dispatch. If an op
+    fails, the step raises a DeviceError with the library's message, and no variable changes.
 
     A library stays loaded, and loading it again gives the same ops. FileNotFoundError: there is no such file.
-    ValueError: it is no library of ops, or one of another version, has the name of one that is loaded, or has been
-    compiled anew since it was loaded."""
+    ValueError: it is no library of ops, or of another version, has the name of a loaded one, or has been compiled anew
+    since it was loaded."""
     file = as_file_name("load_op_library", path)
     if not os.path.isfile(file):
         raise mistake("load_op_library", f"There is no file {os.fsdecode(path)}", FileNotFoundError, "called")
@@ -69,7 +69,7 @@ def load_op_library(path) -> OpLibrary:
 
 def _function(full, operands, text):
     def function(*tensors):
-        tensors = [np.asarray(x) if isinstance(x, np.generic) else x for x in tensors]  # which keep their dtypes
+        tensors = [np.asarray(x) if isinstance(x, np.generic) else x for x in tensors]  # arrays keep their dtypes
         made = apply_all("native", tensors, {"function": full}, typed=full)
         return made[0] if len(made) == 1 else tuple(made)
 

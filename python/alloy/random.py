@@ -1,14 +1,14 @@
 """Random numbers in the graph, by Philox 4x32-10 from a state: int32 of shape (7,), a tensor like any other.
 
-Every function takes a state and gives the numbers and the next state. Kept in a variable, the state goes on from run to
-run, and is saved and loaded with a model:
+Every function takes a state and returns the numbers and the next state. Keep the state in a variable: it then advances
+from run to run, and is saved and loaded with a model:
 
     state = graph.variable(al.random.state(0), "random", trainable=False)
     noise, following = al.random.normal(state, (32, 8))
     step = graph.compile(fetches=[noise], updates=[graph.assign(state, following)])
 
-Equal states give equal numbers, whatever the number of threads. A shape is a sequence of integers, or a tensor whose
-shape is taken, known or not."""
+Equal states give equal numbers, for any number of threads. A shape is a sequence of integers, or a tensor whose shape
+is used, known or not."""
 
 import math
 from numbers import Real
@@ -28,29 +28,28 @@ __all__ = ["bernoulli", "dropout", "initialize", "integers", "normal", "state", 
 
 
 def state(seed: int) -> np.ndarray:
-    """The state that a seed stands for, the value of a variable: an integer from 0, of which the lowest 32 bits
+    """Returns the state for a seed, the value of a variable. seed: an integer of 0 or more, of which the lowest 32 bits
     count."""
-    return np.array(random_state(as_count("state", "a seed", seed, least=0, most=math.inf) % 2**32), np.int32)
+    return np.array(random_state(as_count("state", "a seed", seed, "called", 0, math.inf) % 2**32), np.int32)
 
 
 def uniform(state: Tensor, shape, low=0.0, high=1.0) -> tuple[Tensor, Tensor]:
-    """float32 numbers from low to below high, all equally probable, in steps of (high - low) / 2^23.
+    """Draws float32 numbers from low to below high, all equally probable, in steps of (high - low) / 2^23.
 
     ValueError: low is above high."""
     return _random("uniform", state, shape, low=low, high=high)
 
 
 def normal(state: Tensor, shape, mean=0.0, stddev=1.0, *, sampling="inverse_cdf") -> tuple[Tensor, Tensor]:
-    """Gaussian float32 numbers, never infinite and never NaN.
+    """Draws Gaussian float32 numbers, never infinite and never NaN.
 
-    sampling: "inverse_cdf", of one uniform number each, within 5.3 standard deviations, or "box_muller", two of two,
-    within 5.7. ValueError: stddev is negative."""
+    sampling: "inverse_cdf" makes each of one uniform number, within 5.3 standard deviations; "box_muller" makes two of
+    two, within 5.7. ValueError: stddev is negative."""
     return _random("normal", state, shape, mean=mean, deviation=stddev, sampling=sampling)
 
 
 def truncated_normal(state: Tensor, shape, mean=0.0, stddev=1.0, low=None, high=None) -> tuple[Tensor, Tensor]:
-    """The Gaussian float32 numbers of that mean and standard deviation among those from low to below high; None is two
-    standard deviations from the mean.
+    """Draws Gaussian float32 numbers from low to below high; None is two standard deviations from the mean.
 
     ValueError: stddev is negative, or low above high."""
     require_all("truncated_normal", "numbers as mean and stddev", Real, [mean, stddev])
@@ -60,7 +59,7 @@ def truncated_normal(state: Tensor, shape, mean=0.0, stddev=1.0, low=None, high=
 
 
 def integers(state: Tensor, shape, low, high) -> tuple[Tensor, Tensor]:
-    """int32 numbers from low to below high, as NumPy's generators draw them, all equally probable but for one part in
+    """Draws int32 numbers from low to below high, as NumPy's generators do, all equally probable but for one part in
     2^32 / (high - low).
 
     ValueError: there is no number between them, or one does not fit into 32 bits."""
@@ -71,14 +70,14 @@ def integers(state: Tensor, shape, low, high) -> tuple[Tensor, Tensor]:
 
 
 def bernoulli(state: Tensor, shape, probability) -> tuple[Tensor, Tensor]:
-    """bool: each true with that probability, a number or a tensor that broadcasts to the shape."""
+    """Draws bools, each true with that probability: a number or a tensor that broadcasts to the shape."""
     numbers, following = uniform(state, shape)
     return apply("less", [numbers, probability]), following
 
 
 def dropout(state: Tensor, x: Tensor, rate) -> tuple[Tensor, Tensor]:
-    """x with zeros at elements that are chosen each with probability rate, and the others divided by 1 - rate
-    (Srivastava et al., 2014, scaled while training). No gradient flows back from zeros.
+    """Sets each element of x to zero with probability rate, and divides the others by 1 - rate (Srivastava et al.,
+    2014, scaled while training). No gradient flows back from zeros.
 
     rate: a number or a tensor of one element, from 0 to 1."""
     require_tensor("dropout", x)
@@ -87,12 +86,11 @@ def dropout(state: Tensor, x: Tensor, rate) -> tuple[Tensor, Tensor]:
 
 
 def initialize(variables, *, seed: int) -> None:
-    """Sets variables of one graph to random numbers that their device draws, in one dispatch, so that nothing large
-    passes through the host.
+    """Sets variables of one graph to random numbers that their device draws, in one dispatch; nothing large passes
+    through the host.
 
-    variables: a dict that gives each a function of a state and a shape as those of this module, for instance
-    {weights: lambda state, shape: al.random.normal(state, shape, stddev=0.02)}. The stream of the seed goes from one to
-    the next, in the dict's order."""
+    variables: {variable: function of a state and a shape, as in this module}, for instance {weights: lambda state,
+    shape: al.random.normal(state, shape, stddev=0.02)}. The state passes from one to the next, in the dict's order."""
     require_all("initialize", "variables", Variable, variables)
     if not variables:
         return

@@ -1,8 +1,9 @@
-"""Learning rates that follow the step: each function gives a function of the step's number, a float32 tensor that is 0
-in the first step, for an optimizer's lr. Your own is any function of that tensor that gives a tensor of one element.
+"""Learning rates that depend on the step. Each function returns a schedule for an optimizer's lr: a function of the
+step's number, a float32 tensor that is 0 in the first step. Your own schedule is any function of that tensor that
+returns a tensor of one element.
 
-Formulas are those of the schedulers of torch.optim.lr_scheduler, in closed form; behind their last step they keep the
-last rate. Numbers are float32; every rate is within 1e-5 of what float64 gives."""
+Formulas are those of torch.optim.lr_scheduler, in closed form; after the last step of a schedule the rate stays. Rates
+are float32, within 1e-5 of the float64 result."""
 
 import math
 from collections.abc import Callable
@@ -25,45 +26,46 @@ Schedule = Callable[[Tensor], Tensor]
 
 
 def constant(lr: float) -> Schedule:
-    """lr in every step."""
+    """Returns lr in every step."""
     _require_rates("constant", lr)
     return lambda step: step * 0.0 + lr
 
 
 def step(lr: float, step_size: int, gamma: float = 0.1) -> Schedule:
-    """lr * gamma^k after k times step_size steps (StepLR)."""
+    """Multiplies lr by gamma after every step_size steps: lr * gamma^(step // step_size) (StepLR)."""
     _require_rates("step", lr)
     size, log_gamma = as_count("step", "a step size", step_size), _logarithm("step", gamma)
-    # Half a step keeps the quotient away from the integers, where a division that rounds otherwise would miss one.
+    # Half a step keeps the quotient away from the integers, where rounding could miss one.
     return lambda step: exp(floor((step + 0.5) / size) * log_gamma) * lr
 
 
 def exponential(lr: float, gamma: float) -> Schedule:
-    """lr * gamma^step (ExponentialLR)."""
+    """Multiplies lr by gamma after every step: lr * gamma^step (ExponentialLR)."""
     _require_rates("exponential", lr)
     log_gamma = _logarithm("exponential", gamma)
     return lambda step: exp(step * log_gamma) * lr
 
 
 def polynomial(lr: float, steps: int, power: float = 1.0, end: float = 0.0) -> Schedule:
-    """end + (lr - end) * (1 - step / steps)^power: from lr to end within so many steps; with a power of 1 in a straight
-    line (PolynomialLR)."""
+    """Moves from lr to end within `steps` steps: end + (lr - end) * (1 - step / steps)^power (PolynomialLR). A power of
+    1 is a straight line."""
     _require_rates("polynomial", lr, end, power)
     steps = as_count("polynomial", "a number of steps", steps)
     return lambda step: _power((steps - minimum(step, float(steps))) / steps, power) * (lr - end) + end
 
 
 def cosine(lr: float, steps: int, end: float = 0.0) -> Schedule:
-    """end + (lr - end) * (1 + cos(pi * step / steps)) / 2: from lr to end within so many steps (CosineAnnealingLR;
-    Loshchilov and Hutter, 2017)."""
+    """Moves from lr to end within `steps` steps: end + (lr - end) * (1 + cos(pi * step / steps)) / 2
+    (CosineAnnealingLR; Loshchilov and Hutter, 2017)."""
     _require_rates("cosine", lr, end)
     steps = as_count("cosine", "a number of steps", steps)
     return lambda step: _half_wave(1 - minimum(step, float(steps)) / steps, end, lr)
 
 
 def warmup(then: Schedule | float, steps: int, start_factor: float = 1 / 3) -> Schedule:
-    """Another schedule, or a number, after so many steps in which its first rate is multiplied by what rises in a
-    straight line from start_factor to 1 (LinearLR, then the other in SequentialLR)."""
+    """Multiplies the first rate of `then`, a schedule or a number, by a factor that rises in a straight line from
+    start_factor to 1 within `steps` steps; then follows `then` from its first step (LinearLR before another in
+    SequentialLR)."""
     _require_rates("warmup", start_factor)
     then, steps = as_schedule("warmup", then), as_count("warmup", "a number of steps", steps)
 
@@ -77,9 +79,9 @@ def warmup(then: Schedule | float, steps: int, start_factor: float = 1 / 3) -> S
 def one_cycle(
     max_lr: float, steps: int, *, pct_start: float = 0.3, div_factor: float = 25.0, final_div_factor: float = 1e4
 ) -> Schedule:
-    """From max_lr / div_factor up to max_lr in the first pct_start of the steps, and down to the first rate divided by
-    final_div_factor in the last one, both along a cosine (OneCycleLR, which changes the momentum, too; Smith and Topin,
-    2018)."""
+    """Rises from max_lr / div_factor to max_lr in the first pct_start of the steps, and falls to the first rate divided
+    by final_div_factor in the last one, both along a cosine (OneCycleLR, which changes the momentum, too; Smith and
+    Topin, 2018)."""
     steps = as_count("one_cycle", "a number of steps", steps)
     _require_rates("one_cycle", max_lr, div_factor, final_div_factor, pct_start)
     if 0 in (div_factor, final_div_factor):
@@ -98,8 +100,8 @@ def one_cycle(
 
 
 def piecewise(boundaries, values) -> Schedule:
-    """values[0] in the steps below boundaries[0], values[1] in those from there to below boundaries[1], and so on: one
-    value more than boundaries (MultiStepLR with rates in place of factors)."""
+    """values[0] in the steps below boundaries[0], values[1] from there to below boundaries[1], and so on: one value
+    more than boundaries (MultiStepLR with rates instead of factors)."""
     boundaries, values = as_sequence("piecewise", "boundaries", boundaries), as_sequence("piecewise", "values", values)
     _require_rates("piecewise", *values)
     _require_rates("piecewise", *boundaries)
@@ -119,7 +121,7 @@ def piecewise(boundaries, values) -> Schedule:
 
 
 def as_schedule(op: str, given: Schedule | float) -> Schedule:
-    """The schedule itself, or that of a number."""
+    """Returns a schedule as it is, and makes one of a number."""
     if callable(given):
         return given
     require_all(op, "a number or a function of the step", Real, [given])
@@ -127,7 +129,7 @@ def as_schedule(op: str, given: Schedule | float) -> Schedule:
 
 
 def _half_wave(x, low, high):
-    """low at x = 0, high at 1. Written as a square it keeps all its digits near low, too."""
+    """Rises from low at x = 0 to high at 1. Written as a square it keeps all its digits near low, too."""
     return square(sin(x * (math.pi / 2))) * (high - low) + low
 
 

@@ -55,7 +55,7 @@ class _Estimator(BaseEstimator):
         return self
 
     def _made(self, features: int, outputs: int) -> Layer:
-        """A model of its own for each fit."""
+        """Makes a new model for each fit."""
         if self.model is None:
             return nn.Sequential(nn.Dense(64, activation="relu"), nn.Dense(outputs))
         model = copy.deepcopy(self.model) if isinstance(self.model, Layer) else self.model(features, outputs)
@@ -65,7 +65,7 @@ class _Estimator(BaseEstimator):
         return model
 
     def _outputs(self, x) -> np.ndarray:
-        """What the model gives for the rows of x."""
+        """Returns the model's outputs for the rows of x."""
         check_is_fitted(self, "model_")
         x = validate_data(self, x, dtype=np.float32, allow_nd=True, reset=False)
         if self._trainer is None:
@@ -86,28 +86,28 @@ class Classifier(ClassifierMixin, _Estimator):
     """A classifier of rows of numbers, which become float32.
 
     model: a layer that gives one logit for each class, or a function of (features, classes) that returns one; None is a
-    Dense layer of 64 with relu, and the logits. Every fit trains a copy, so a model with trained values is tuned.
-    loss: None is softmax_cross_entropy; loss, optimizer, epochs and batch_size are those of al.Trainer and its fit.
-    random_state: as in scikit-learn, of the initial values and the order of the examples.
+    Dense layer of 64 with relu, and a layer of logits. Every fit trains a copy, so a trained model is fine-tuned. loss:
+    None is softmax_cross_entropy; loss, optimizer, epochs and batch_size are as in al.Trainer and its fit.
+    random_state: as in scikit-learn, for the initial values and the order of the examples.
 
     A fit sets model_, history_, classes_ and n_features_in_. A fitted classifier can be pickled."""
 
     classes_: np.ndarray
 
     def fit(self, X, y, sample_weight=None):
-        """Trains. sample_weight: how much each example counts."""
+        """Trains. X: (rows, ...), y: (rows,). sample_weight: (rows,), factors of the losses."""
         X, y = validate_data(self, X, y, dtype=np.float32, allow_nd=True)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         return self._fit(X, codes.astype(np.int32), len(self.classes_), "softmax_cross_entropy", sample_weight)
 
     def predict(self, X) -> np.ndarray:
-        """The most probable class of each row."""
+        """Returns the most probable class of each row."""
         places = self._outputs(X).argmax(-1)
         return self.classes_[places]
 
     def predict_proba(self, X) -> np.ndarray:
-        """(rows, classes): the softmax of the logits, in float64."""
+        """Returns the softmax of the logits, (rows, classes), in float64."""
         logits = self._outputs(X).astype(np.float64)
         powers = np.exp(logits - logits.max(-1, keepdims=True))
         return powers / powers.sum(-1, keepdims=True)
@@ -117,8 +117,8 @@ class Regressor(RegressorMixin, _Estimator):
     """A regression from rows of numbers, which become float32.
 
     model: a layer that gives one number for each target, or a function of (features, targets) that returns one; None is
-    a Dense layer of 64 with relu, and another one. loss: None is mean_squared_error. The rest as in Classifier. Targets
-    are taken as they are: scale them to about 1, for instance by sklearn.compose.TransformedTargetRegressor."""
+    a Dense layer of 64 with relu, and another one. loss: None is mean_squared_error. The rest is as in Classifier.
+    Targets are not scaled: scale them to about 1, for instance by sklearn.compose.TransformedTargetRegressor."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -126,7 +126,7 @@ class Regressor(RegressorMixin, _Estimator):
         return tags
 
     def fit(self, X, y, sample_weight=None):
-        """Trains. y: (rows,) or (rows, targets). sample_weight: how much each example counts."""
+        """Trains. X: (rows, ...), y: (rows,) or (rows, targets). sample_weight: (rows,), factors of the losses."""
         pair: Any = validate_data(self, X, y, dtype=np.float32, allow_nd=True, multi_output=True, y_numeric=True)
         X, y = pair
         self._targets = y.shape[1:]
@@ -134,6 +134,6 @@ class Regressor(RegressorMixin, _Estimator):
         return self._fit(X, y, y.shape[1], "mean_squared_error", sample_weight)
 
     def predict(self, X) -> np.ndarray:
-        """(rows,) or (rows, targets), as y was, in float64."""
+        """Returns (rows,) or (rows, targets), as y was, in float64."""
         outputs = self._outputs(X).astype(np.float64)
         return outputs.reshape(len(outputs), *self._targets)

@@ -265,7 +265,8 @@ def test_a_map_keeps_the_mask_of_padding(function):
     trainer = al.Trainer(dense(), "mean_squared_error", "sgd")
     for use in (trainer.fit, trainer.evaluate, trainer.predict):
         with pytest.raises(
-            ValueError, match=r'^\[map\] Expected the mask of last="pad" as the last part of what .*, got'
+            ValueError,
+            match=r'^\[map\] Expected the mask of last="pad" as the last part of the result for a batch, got',
         ):
             use(data)
 

@@ -239,7 +239,7 @@ ops
   relu         1
   assign       1"""
     )
-    assert "flops: 2, and those of 3 ops of unknown shape" in graph.describe([x], [y], updates)
+    assert "flops: 2, without 3 ops of unknown shape" in graph.describe([x], [y], updates)
     assert graph.describe(fetches=[y]).startswith("4 ops in 3 stages\nplaceholders\n  x  float32(?, 30)\n")
     assert al.Graph().describe().startswith("0 ops in 0 stages")
 

@@ -478,7 +478,7 @@ def test_targets_before_predictions(name):
     graph = al.Graph()
     labels, logits = graph.placeholder((None,), "int32"), graph.placeholder((None, 3))
     with pytest.raises(
-        TypeError, match=rf"^\[{name}\] Expected predictions, which are floats, before the targets, got int32\(\?,\)"
+        TypeError, match=rf"^\[{name}\] Expected float predictions before the targets, got int32\(\?,\)"
     ):
         al.losses.get(name)(labels, logits)
 
@@ -494,7 +494,7 @@ def test_probabilities_in_place_of_logits_are_noticed(activation, loss, targets)
     """Keras's habit: a model that ends with what the loss has itself. It would train, and badly."""
     model = al.nn.Sequential(al.nn.Dense(4, activation=activation), al.nn.Dense(3, activation=activation))
     trainer = al.Trainer(model, loss, "sgd")
-    with pytest.warns(UserWarning, match=rf"^\[{loss}\] Expected logits, got what {activation} gives: the loss has it"):
+    with pytest.warns(UserWarning, match=rf"^\[{loss}\] Expected logits, got the result of {activation}; leave it"):
         trainer.fit((np.ones((6, 2), np.float32), targets), progress=False)
 
 

@@ -464,19 +464,19 @@ def test_accuracy_beside_binary_cross_entropy_is_of_each_logit():
     [
         (lambda: al.metrics.get(3), TypeError, r"^\[metrics\] Expected a function or a name of al\.metrics, got 3; "),
         (lambda: al.metrics.get(al.metrics.AUC), TypeError, r"got the class AUC, without parentheses; "),
-        (lambda: al.metrics.Mean("accuracy"), TypeError, r"^\[mean\] Expected a function .* got 'accuracy'"),
+        (lambda: al.metrics.Mean("accuracy"), TypeError, r"^\[Mean\] Expected a function .* got 'accuracy'"),
         (
             lambda: al.metrics.Precision("binary"),
             ValueError,
-            r"^\[precision\] Expected an average of 'macro', .*'binary'",
+            r"^\[Precision\] Expected an average of 'macro', .*'binary'",
         ),
         (
             lambda: al.metrics.Recall(threshold=1),
             ValueError,
-            r"^\[recall\] Expected a threshold between 0 and 1, got 1",
+            r"^\[Recall\] Expected a threshold between 0 and 1, got 1",
         ),
-        (lambda: al.metrics.AUC(bins=1), ValueError, r"^\[auc\] Expected a number of bins of 2 or more, got 1"),
-        (lambda: al.metrics.AUC(ignore_index="0"), TypeError, r"^\[auc\] Expected ignore_index as an integer, got '0'"),
+        (lambda: al.metrics.AUC(bins=1), ValueError, r"^\[AUC\] Expected a number of bins of 2 or more, got 1"),
+        (lambda: al.metrics.AUC(ignore_index="0"), TypeError, r"^\[AUC\] Expected ignore_index as an integer, got '0'"),
         (lambda: al.metrics.F1Score(name=3), TypeError, r"Expected a name, got 3"),
     ],
 )

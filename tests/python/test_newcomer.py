@@ -39,22 +39,22 @@ A = np.ones((2, 3), np.float32)
 ROWS = [  # graphs and tensors
     ("np.mean(x)",
      "TypeError [mean] Expected an array for numpy.mean, got the tensor float32(?, 3), which has a value only "
-     "during a run; functions of tensors are those of alloy; called at HERE."),
+     "during a run; alloy has its own functions of tensors; called at HERE."),
     ("np.exp(x)",
      "TypeError [exp] Expected an array for numpy.exp, got the tensor float32(?, 3), which has a value only "
-     "during a run; functions of tensors are those of alloy; called at HERE."),
+     "during a run; alloy has its own functions of tensors; called at HERE."),
     ("np.exp(w)",
      "TypeError [exp] Expected an array for numpy.exp, got the tensor float32(3, 1), which has a value only "
-     "during a run; functions of tensors are those of alloy, and w.numpy() is an array; called at HERE."),
+     "during a run; alloy has its own functions of tensors, and w.numpy() is an array; called at HERE."),
     ("np.concatenate([x, x])",
      "TypeError [concatenate] Expected an array for numpy.concatenate, got the tensor float32(?, 3), which has"
-     " a value only during a run; functions of tensors are those of alloy; called at HERE."),
+     " a value only during a run; alloy has its own functions of tensors; called at HERE."),
     ("np.array(x)",
      "TypeError [array] Expected a value, got the tensor float32(?, 3), which has one only during a run; "
      "graph.run(x, feeds) runs it; asked at HERE."),
     ("np.where(x > 0, x, 0)",
      "TypeError [where] Expected an array for numpy.where, got the tensor bool(?, 3), which has a value only "
-     "during a run; functions of tensors are those of alloy; called at HERE."),
+     "during a run; alloy has its own functions of tensors; called at HERE."),
     ("float(loss)",
      "TypeError [float] Expected a value, got the tensor float32(), which has one only during a run; "
      "graph.run(x, feeds) runs it; asked at HERE."),
@@ -111,10 +111,10 @@ ROWS = [  # graphs and tensors
      "TypeError [bool] Expected a value, got the tensor bool(?, 3), which has one only during a run; al.where "
      "chooses between elements, al.cond between functions; asked at HERE."),
     ("x[x > 0]",
-     "TypeError [slice] Expected integers, got the mask bool(?, 3): how much it selects only a run knows; "
+     "TypeError [slice] Expected integers, got the mask bool(?, 3); only a run knows how much it selects; "
      "al.where(mask, x, 0) keeps the shape; built at HERE."),
     ("x[flag]",
-     "TypeError [slice] Expected integers, got the mask bool(): how much it selects only a run knows; "
+     "TypeError [slice] Expected integers, got the mask bool(); only a run knows how much it selects; "
      "al.where(mask, x, 0) keeps the shape; built at HERE."),
     ("x[0] = 1",
      "TypeError [slice_update] Tensors do not change, got a value for a part of float32(?, 3); "
@@ -421,14 +421,14 @@ ROWS = [  # graphs and tensors
      "TypeError [Trainer] A trainer belongs to a graph and cannot be copied or pickled; use trainer.model, which can, "
      "or trainer.save(path) and fit(resume=path); asked at HERE."),
     ("copy.copy(g)",
-     "TypeError [Graph] A graph and what belongs to it cannot be copied or pickled; call again what built the "
-     "model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
+     "TypeError [Graph] A graph and its parts cannot be copied or pickled; build the model "
+     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("copy.deepcopy(w)",
-     "TypeError [Variable] A graph and what belongs to it cannot be copied or pickled; call again what built "
-     "the model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
+     "TypeError [Variable] A graph and its parts cannot be copied or pickled; build the model "
+     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("pickle.dumps(step)",
-     "TypeError [Executable] A graph and what belongs to it cannot be copied or pickled; call again what built"
-     " the model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
+     "TypeError [Executable] A graph and its parts cannot be copied or pickled; build the model "
+     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("pickle.dumps(x)",
      "TypeError [Tensor] A graph and what belongs to it cannot be copied or pickled; call again what built the"
      " model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
@@ -485,10 +485,10 @@ ROWS = [  # graphs and tensors
     ("w.trainable = 0", "TypeError [trainable] Expected True or False, got 0; set at HERE."),
     ("np.isnan(w)",
      "TypeError [isnan] Expected an array for numpy.isnan, got the tensor float32(3, 1), which has a value "
-     "only during a run; functions of tensors are those of alloy, and w.numpy() is an array; called at HERE."),
+     "only during a run; alloy has its own functions of tensors, and w.numpy() is an array; called at HERE."),
     ("np.argmax(x, axis=1)",
      "TypeError [argmax] Expected an array for numpy.argmax, got the tensor float32(?, 3), which has a value "
-     "only during a run; functions of tensors are those of alloy; called at HERE."),
+     "only during a run; alloy has its own functions of tensors; called at HERE."),
     ("al.equal(x.argmax(1), y).mean()", "TypeError [mean] Expected operands of a number, got bool(?,); built at HERE."),
     # a Trainer, optimizers, schedules, callbacks, layers, data, files
     ('al.Trainer(model, "mse", "adam")',

@@ -422,7 +422,7 @@ def test_the_midst_of_an_epoch_is_one_of_the_same_batches(change, tmp_path):
     before, place = state(trainer), (trainer.epoch, trainer.step)
     with pytest.raises(
         ValueError,
-        match=r"^\[load\] Expected the batches with which .*run.safetensors was saved in .*, got .*; called at",
+        match=r"^\[load\] Expected the batches with which .*run.safetensors was saved within .*, got .*; called at",
     ):
         trainer.fit(given, 4, size, progress=False, resume=path, callbacks=[al.Callback()])
     for name, value in state(trainer).items():

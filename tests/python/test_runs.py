@@ -332,7 +332,7 @@ def test_what_is_resumed(place, alloy):
         ('data = {name = "digits", path = "x"}', "got the path .*/x for digits, which need none"),
         ('data = {name = "npz", path = 3}', "Expected a text as path of the data, got 3"),
         ('data = {name = "mnist", path = ".", dtype = 3}', "Expected a text as dtype of the data, got 3"),
-        ("input_shape = [3, 3, 1]", r"Expected as input_shape that of the examples, \[8, 8, 1\], got \[3, 3, 1\]"),
+        ("input_shape = [3, 3, 1]", r"Expected the examples' shape \[8, 8, 1\] as input_shape, got \[3, 3, 1\]"),
         ("validation = 2.0", "Expected a fraction between 0 and 1"),
         ('validation = "elsewhere"', "got the path .*/elsewhere for digits, which need none"),
         ('loss = "mse"', "use al.losses.mean_squared_error"),

@@ -401,5 +401,5 @@ def test_memory_that_is_missing_is_told_with_the_file(path, monkeypatch):
     for module in ("training.stored", "data.tables"):
         monkeypatch.setattr(f"alloy.{module}.open", no_memory, raising=False)
     for read in (lambda: al.load([al.Graph().variable([1.0], name="v")], path), lambda: al.data.csv(path)):
-        with pytest.raises(MemoryError, match=rf"^\[\w+\] There is no memory for what {path} holds; called at "):
+        with pytest.raises(MemoryError, match=rf"^\[\w+\] There is no memory for the contents of {path}; called at "):
             read()

@@ -1,5 +1,6 @@
 """The layout and the lint of the sources, by the rules of .clang-format and of pyproject.toml."""
 
+import ast
 import pathlib
 import re
 import subprocess
@@ -55,3 +56,41 @@ def test_names_in_the_descriptions_of_the_sources_exist():
         for name in re.findall(r"`([A-Za-z]\w*(?:::\w+)+|[\w.-]+(?:/[\w.-]+)+)`", page.read_text()):
             found = f"/{name}" in files if "/" in name else re.search(rf"\b{name.rpartition(':')[2]}\b", code)
             assert found or name.startswith("build/"), (page, name)
+
+
+# Their words are rewritten with their code.
+UNTOUCHED = {
+    *(f"graph/{name}.py" for name in ("foreign", "names", "apply", "executable")),
+    *(f"nn/{name}.py" for name in ("layer", "arguments")),
+    *(f"training/{name}.py" for name in ("trainer", "programs", "measures", "batches")),
+    *(f"training/torch_{name}.py" for name in ("layouts", "flattened", "weights")),
+    "data/tables.py",
+    "tools/config.py",
+}
+
+
+def docstrings():
+    """Gives a place, whether a call runs the code there, and the docstring."""
+    for path in sorted((ROOT / "python/alloy").rglob("*.py")):
+        name = path.relative_to(ROOT / "python/alloy").as_posix()
+        for node in () if name in UNTOUCHED else ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                called = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not any(
+                    "property" in ast.unparse(decorator) for decorator in node.decorator_list
+                )
+                if text := ast.get_docstring(node):
+                    yield f"{name}: {getattr(node, 'name', '')}", called, text
+
+
+def test_docstrings_begin_with_a_verb_or_a_name():
+    """A word is letters alone; of a function's docstring the first one ends in "s", unless a formula stands there."""
+    seen, refused = 0, []
+    for place, called, text in docstrings():
+        seen += 1
+        first = text.split()[0].rstrip(".,:;")
+        if re.fullmatch("(What|Whatever|Whether|Of|Those|That|Which|How|Where|When|Who)", first):
+            refused.append((place, first))
+        elif called and re.fullmatch("[A-Za-z]{2,}", first) and not re.match(r"[A-Z][a-z]+s\b|\w+ [-+*/=] ", text):
+            refused.append((place, first))
+    assert seen > 500
+    assert refused == []

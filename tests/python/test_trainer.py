@@ -300,7 +300,7 @@ def test_what_may_have_made_a_loss_that_is_not_finite_is_said(rng):
     x = rng.normal(size=(64, 3)).astype(np.float32)
     t = al.Trainer(Distance(), "mean_squared_error", "sgd")
     with pytest.raises(
-        FloatingPointError, match=r"'dense/weights', built at [^;]*; a step before may have .* al.sqrt at 0"
+        FloatingPointError, match=r"'dense/weights', built at [^;]*; an earlier step may have .* al.sqrt's at 0"
     ):
         t.fit(((x, x), np.zeros((64, 1), np.float32)), progress=False)
     model = al.nn.Sequential(al.nn.Embedding(5, 3), al.nn.Flatten(), al.nn.Dense(2))
@@ -602,7 +602,9 @@ def test_monitored_quantities_have_a_direction(rng, tmp_path):
     ],
 )
 def test_misspelt_callbacks(name, near):
-    with pytest.raises(TypeError, match=rf"^\[Mine\] Expected methods among .*, got {name}, which nobody .*; {near}"):
+    with pytest.raises(
+        TypeError, match=rf"^\[Mine\] Expected methods among .*, got {name}, which is never called; {near}"
+    ):
         type("Mine", (al.Callback,), {name: lambda self, logs=None: None})
     with pytest.raises(TypeError, match=rf"^\[LambdaCallback\] Expected functions by .*, got {name}"):
         al.LambdaCallback(**{name: print})

@@ -1,4 +1,4 @@
-"""Data sets: where examples come from, and what is done to them before training; nothing is downloaded.
+"""Data sets: sources of examples, and their transformations before training; nothing is downloaded.
 
 from_arrays, from_items and from_iterator make a Dataset; its methods shuffle, map, batch, repeat and take. npz, idx,
 mnist, cifar10, csv, digits and image_folder read files. augment has random crops, flips and normalisation."""

@@ -1,10 +1,10 @@
-"""What varies images while they train: functions for Dataset.map. Each takes an image (height, width, channels) or a
-batch of them, bytes or float32, and passes on what else belongs to the example:
+"""Random changes of images during training: functions for Dataset.map. Each takes an image (height, width, channels) or
+a batch of them, bytes or float32, and passes on the other parts of the example:
 
     data.batch(128).map(al.data.augment.random_crop(padding=4), seed=1).map(al.data.augment.random_flip(), seed=2)
 
-Before batch they change single images, after it whole batches, which costs less. Each image of a batch has its own
-random numbers either way."""
+Before batch they change single images; after it they change whole batches, which costs less. Each image of a batch has
+random numbers of its own either way."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ _FLIPS = {"horizontal": (2,), "vertical": (1,), "horizontal_and_vertical": (2, 1
 
 
 class _Images:
-    """A function of images and of what else belongs to them."""
+    """A function of images that passes on the other parts of the example."""
 
     op = "augment"
     draws = True
@@ -48,7 +48,7 @@ class _Images:
         return images
 
     def change(self, images: np.ndarray, rng) -> np.ndarray:
-        """Of images (n, height, width, channels)."""
+        """Changes images (n, height, width, channels)."""
         raise NotImplementedError
 
     @property
@@ -57,10 +57,10 @@ class _Images:
 
 
 class random_crop(_Images):
-    """A window at a random place of each image, with `padding` zeros added to each of its sides.
+    """Cuts a window at a random place out of each image, after adding `padding` zeros to each of its sides.
 
-    size: (height, width) of the window, or one number for both; the default is the size of the image. padding: one
-    number for all sides, or (rows, columns). ValueError: an image is too small."""
+    size: (height, width) of the window, or one number for both; by default the size of the image. padding: one number
+    for all sides, or (rows, columns). ValueError: an image is too small."""
 
     op = "random_crop"
 
@@ -89,7 +89,7 @@ class random_crop(_Images):
 
 
 class random_flip(_Images):
-    """Each image, or with a probability of 1/2 its mirror image.
+    """Mirrors each image with a probability of 1/2.
 
     mode: "horizontal" exchanges left and right, "vertical" top and bottom, "horizontal_and_vertical" does each of them
     with a probability of 1/2."""
@@ -112,8 +112,7 @@ class random_flip(_Images):
 
 
 class normalize(_Images):
-    """(images - mean) / std for each channel, in float32. Bytes count as values from 0 to 1: they are divided by 255
-    first.
+    """(images - mean) / std for each channel, in float32. Bytes are divided by 255 first.
 
     mean, std: a number, or one for each channel; mean_and_std(images) measures them. ValueError: a std is not above
     0."""
@@ -141,9 +140,11 @@ class normalize(_Images):
 
 
 def mean_and_std(images) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and the standard deviation of each channel (channels,), float64, of images (n, height, width, channels)
-    or of a data set whose elements have images as their first part: of its first epoch. Bytes count as values from 0
-    to 1. It is for normalize(*mean_and_std(images))."""
+    """Measures mean and standard deviation of each channel, two float64 arrays (channels,), for
+    normalize(*mean_and_std(images)). Bytes are divided by 255 first.
+
+    images: (n, height, width, channels), or a data set whose elements have images as their first part: its first epoch
+    is measured."""
     parts = (leaves(element)[0] for element in images.epoch(0)) if isinstance(images, Dataset) else _parts(images)
     count, total, squares = 0, np.zeros(()), np.zeros(())
     for part in parts:

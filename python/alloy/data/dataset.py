@@ -1,4 +1,4 @@
-"""Data sets: chains of links from where the examples come from to the batches that are trained on."""
+"""Data sets: chains of links from a source of examples to the batches for training."""
 
 from functools import partial
 from itertools import islice
@@ -17,13 +17,14 @@ class Dataset:
     """Elements for training: examples, or batches of them. al.data.from_arrays, from_items and from_iterator make one,
     and each method that transforms it returns a new one:
 
-    train = al.data.from_arrays(images, labels).shuffle(seed=0).map(augment, seed=1).batch(128)
+        train = al.data.from_arrays(images, labels).shuffle(seed=0).map(augment, seed=1).batch(128)
 
-    An element is an array or a number of NumPy, or a tuple or dictionary of such, as (x, y) or (x, y, weight).
-    Everything is a function of epoch and position: the element at a place is the same whenever, and by whichever
-    thread, it is read. So training can be resumed anywhere, and a run can be repeated.
+    An element is an array or a number of NumPy, or a tuple or dictionary of them, as (x, y) or (x, y, weight).
 
-    len(data) is the number of elements of an epoch, and data[i] the one at i in epoch 0; a stream (from_iterator) has
+    The element at a place is a function of epoch and position alone: it is the same whenever, and by whichever thread,
+    it is read. So training can be resumed anywhere, and a run can be repeated.
+
+    len(data) is the number of elements of an epoch, and data[i] the element i of epoch 0; a stream (from_iterator) has
     neither: TypeError. Iterating gives the elements from `cursor` to the end of that epoch, and the next time the next
     epoch."""
 
@@ -40,39 +41,35 @@ class Dataset:
         self._cursor = (0, 0)
 
     def shuffle(self, seed: int = 0) -> "Dataset":
-        """The elements in another order in each epoch, a permutation of all: that of
-        np.random.default_rng([seed, epoch]). ValueError: of a stream, which cannot be permuted."""
-        self._require_indices(
-            "shuffle", "a permutation needs all examples at hand; shuffle what the iterator reads from"
-        )
+        """Permutes all elements, differently in each epoch: by np.random.default_rng([seed, epoch]). ValueError: a
+        stream cannot be permuted."""
+        self._require_indices("shuffle", "a permutation needs all examples at hand; shuffle the iterator's source")
         return Dataset(Shuffle(self._node, as_count("shuffle", "a seed", seed, "called", 0)))
 
     def map(self, function, *, seed: int | None = None) -> "Dataset":
-        """What function(*element) returns for each element that is a tuple, or function(element) for others. Before
-        batch it is called with single examples, after batch with whole batches, which costs less.
+        """Replaces each element by function(*element) if it is a tuple, else by function(element). Before batch the
+        function gets single examples, after batch whole batches, which costs less.
 
-        seed: the function is also given rng=, a generator of NumPy that depends on the seed, the epoch and the position
-        of the element alone (and on how many such maps come before it), so that random augmentation repeats.
+        seed: also passes rng=, a generator of NumPy that depends only on the seed, the epoch, the position of the
+        element and the number of such maps before this one, so that random augmentation repeats.
 
-        What it returns is read as an example of from_items is. Behind batch(..., last="pad") it is given the mask as
-        the last part, and must return it as such. If it raises an exception, ValueError is raised from it, with the
-        index of the example."""
+        The result is read like an example of from_items. Behind batch(..., last="pad") the function gets the mask as
+        the last part, and must return it as the last part. If the function raises, a ValueError with the index of the
+        example is raised from its exception."""
         if not callable(function):
             raise mistake("map", f"Expected a function, got {type(function).__name__}", TypeError, "called")
         seed = None if seed is None else as_count("map", "a seed", seed, "called", 0)
         return Dataset(Map(self._node, function, seed))
 
     def batch(self, size: int, *, last: str = "smaller", workers: int = 1) -> "Dataset":
-        """`size` elements stacked along a new first axis, as one element.
+        """Stacks `size` elements along a new first axis, as one element.
 
-        last: what becomes of the last batch of an epoch if too few examples are left. "smaller" gives it as it is (a
-        shuffle or repeat behind this may put it between others); "drop" leaves it out; "pad" repeats its last example
-        up to `size`. With "pad" every batch gets a further part at the end of its tuple, a mask of float32 (size,) with
-        1 for each example and 0 for each repetition: (x, y) becomes (x, y, mask), and a dictionary gets a part "mask".
-
-        workers: so many threads read the examples of a batch, which helps where they wait, for a disk or a network. The
-        results are the same. They end with the batch.
-
+        last: the last batch of an epoch if too few examples are left. "smaller" gives it as it is (a shuffle or repeat
+        behind this may put it between others); "drop" leaves it out; "pad" repeats its last example up to `size`. With
+        "pad" every batch gets a mask as the last part of its tuple, float32 (size,), 1 for each example and 0 for each
+        repetition: (x, y) becomes (x, y, mask), and a dictionary gets a part "mask".
+        workers: the number of threads that read the examples of a batch, which helps if reading waits for a disk or a
+        network. The results are the same. The threads end with the batch.
         ValueError: an example has another structure, shape or dtype than the first; "drop" would leave no batch."""
         size = as_count("batch", "a size", size, "called")
         workers = as_count("batch", "a number of workers", workers, "called")
@@ -86,42 +83,42 @@ class Dataset:
         return Dataset(Batch(self._node, size, last, workers))
 
     def repeat(self, count: int) -> "Dataset":
-        """`count` epochs one after the other as one epoch, each with its own order and its own random numbers."""
+        """Joins `count` epochs, each with its own order and its own random numbers, to one epoch."""
         return Dataset(Repeat(self._node, as_count("repeat", "a count", count, "called")))
 
     def take(self, count: int) -> "Dataset":
-        """The first `count` elements of each epoch, or all where there are fewer."""
+        """Takes the first `count` elements of each epoch, or all if there are fewer."""
         return Dataset(Take(self._node, as_count("take", "a count", count, "called")))
 
     @property
     def spec(self):
-        """The structure of the elements with al.data.Spec(shape, dtype) for each array, whose shape begins with None in
-        a batched data set. To know it, one example is read, once; a stream keeps it for its first epoch."""
+        """The structure of the elements with al.data.Spec(shape, dtype) for each array; the shape begins with None in a
+        batched data set. Reads one example, once; a stream keeps it for its first epoch."""
         return self._node.spec
 
     @property
     def length(self) -> int | None:
-        """len(data), or None of a stream."""
+        """len(data), or None for a stream."""
         return self._node.count
 
     @property
     def batched(self) -> bool:
-        """Whether elements are batches."""
+        """True if elements are batches."""
         return self._node.batched > 0
 
     @property
     def padded(self) -> bool:
-        """Whether the last part of each element is the mask of batch(..., last="pad")."""
+        """True if the last part of each element is the mask of batch(..., last="pad")."""
         return self._node.masked
 
     @property
     def in_memory(self) -> bool:
-        """Whether a batch is gathered from arrays, without any function of the user's and without waiting."""
+        """True if a batch is gathered from arrays, without any function of the user's and without waiting."""
         batch = self._last_batch()
         return batch is not None and batch.parent.gathers
 
     def _last_batch(self):
-        """The last link if it makes the batches, whatever only chooses among them put aside."""
+        """Returns the link that makes the batches, if only links that choose among batches follow it."""
         node = self._node
         while isinstance(node, (Shuffle, Select, Take, Repeat)):
             node = node.parent
@@ -129,14 +126,14 @@ class Dataset:
 
     @property
     def rows(self) -> int | None:
-        """How many rows arrays must have to load any element into; None where only the elements tell."""
+        """Returns the number of rows that arrays need to load any element into; None if only the elements tell."""
         batch = self._last_batch()
         return None if batch is None or batch.batched > 1 else batch.size
 
     @property
     def cursor(self) -> tuple[int, int]:
-        """(epoch, index) of the element that the next iteration begins with. Set it to what it was when a run was
-        interrupted, and the rest comes as it would have."""
+        """(epoch, index) of the first element of the next iteration. Set it to the value it had when a run was
+        interrupted, and iteration continues there."""
         return self._cursor
 
     @cursor.setter
@@ -151,17 +148,17 @@ class Dataset:
 
     def epoch(self, number: int, start: int = 0):
         """Iterates the elements of an epoch from `start` on. Epochs count from 0; the cursor stays where it is. A
-        stream reads what comes before `start`, and leaves it."""
+        stream reads the elements before `start`, and skips them."""
         return (load() for load in self.loads(number, start))
 
     def loads(self, epoch: int, start: int = 0):
-        """Iterates functions load(out=None), one for each element of the epoch from `start` on, in order. Calling one
-        gives the element. They can be called in any order, by any threads, at the same time; what a stream has to read
-        in order is read when the iterator advances.
+        """Iterates functions load(out=None), one for each element of the epoch from `start` on, in order; load returns
+        the element. They can be called in any order, by any threads, at the same time; elements that a stream reads in
+        order are read when the iterator advances.
 
         out: arrays for the leaves of the element in the order of al.data.leaves, of at least as many rows; the leaves
-        are written into their first rows, and the element has views of these. That saves a copy where a batch is
-        gathered from arrays."""
+        are written into their first rows, and the element has views of these. That saves a copy if a batch is gathered
+        from arrays."""
         epoch, start = self._place("loads", epoch, start)
         return self._loads(epoch, start)
 
@@ -202,13 +199,13 @@ class Dataset:
         return f"<Dataset {self._node}>"
 
     def _require_indices(self, op, reason, kind: type[Exception] = ValueError) -> int:
-        """The number of elements."""
+        """Returns the number of elements. ValueError, or kind: a stream has none."""
         if self._node.count is None:
             raise mistake(op, f"Expected a data set with indices, got a stream: {reason}", kind, "called")
         return self._node.count
 
     def _place(self, op, epoch, position):
-        """(epoch, position) in range; the end of an epoch is the beginning of the next one for a cursor."""
+        """Returns (epoch, position) in range; for a cursor the end of an epoch is the beginning of the next one."""
         epoch = as_count(op, "an epoch", epoch, "called", 0)
         position = as_count(op, "an index", position, "called", 0)
         count = self._node.count

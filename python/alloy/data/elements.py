@@ -1,4 +1,4 @@
-"""What users' arrays, examples and functions give, as the arrays that elements are made of."""
+"""Turns users' arrays, examples and functions' results into the arrays of elements."""
 
 import numpy as np
 
@@ -11,9 +11,9 @@ _NUMBERS = (bool, int, float, complex, np.generic)
 
 
 class Reader:
-    """Makes elements of what one source or function gives. Numbers in float64 become float32, with one warning of this
-    reader, and int64 becomes int32 where all of the values fit. op: as messages name the giver. lists: whether a list
-    of arrays is a tuple of them, as what a DataLoader of PyTorch gives, instead of one array."""
+    """Makes elements of the values of one source or function. float64 becomes float32, with one warning of this reader,
+    and int64 becomes int32 if all values fit. op: the giver's name in messages. lists: a list of arrays becomes a tuple
+    of them, as from PyTorch's DataLoader, instead of one array."""
 
     def __init__(self, op: str, lists: bool = True):
         self._op = op
@@ -21,12 +21,13 @@ class Reader:
         self._warned = False
 
     def element(self, given):
-        """The element: tuples and dictionaries stay, everything else becomes arrays and NumPy's numbers.
+        """Returns the element: tuples and dictionaries stay, everything else becomes arrays and NumPy's numbers.
+
         TypeError, to be part of a message: something is not numbers."""
         return convert(self.leaf, given, (tuple, dict))
 
     def leaf(self, value):
-        """An array or a number of NumPy."""
+        """Returns an array or a number of NumPy."""
         kind = type(value)
         if kind is bool:
             return np.bool_(value)
@@ -56,7 +57,7 @@ def _of_numbers(value: list) -> bool:
 
 
 def _array(value):
-    """Whatever can be an array: a list, a tensor of PyTorch, an image of Pillow."""
+    """Makes an array of anything that has one: a list, a tensor of PyTorch, an image of Pillow."""
     plain = isinstance(value, list)
     try:
         if plain or hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
@@ -69,7 +70,7 @@ def _array(value):
 
 
 def _checked(value):
-    """An array of a type that tensors have, or of float64."""
+    """Returns an array of float64, or of a type that tensors have."""
     try:
         return as_array(value, "data") if not isinstance(value, np.ndarray) or value.dtype.char not in "dD" else value
     except Exception as error:
@@ -78,14 +79,14 @@ def _checked(value):
 
 
 def _narrow(value):
-    """int64 as int32 where all values fit."""
+    """Casts int64 to int32 if all values fit."""
     if value.size and not (-_INT32 <= value.min() and value.max() < _INT32):
         return value if value.dtype.isnative else value.astype(np.int64)
     return value.astype(np.int32)
 
 
 def take(array, rows, out=None):
-    """The rows (indices, or a slice) of the array, written into out if that is given. A slice without out is a view."""
+    """Takes the rows (indices, or a slice) of the array, into out if it is given. A slice without out is a view."""
     if isinstance(rows, slice):
         if out is None:
             return array[rows]

@@ -1,5 +1,5 @@
-"""Arrays in files: NumPy's .npz and the IDX files of MNIST. What is damaged, cut off or something else is refused with
-a sentence that names the file."""
+"""Arrays in files: NumPy's .npz and the IDX files of MNIST. A damaged, cut off or foreign file is refused with a
+sentence that names it."""
 
 import gzip
 import math
@@ -15,12 +15,11 @@ __all__ = ["idx", "mnist", "npz"]
 
 # Element types by the third byte of an IDX file.
 _IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-_MOST_AXES = 32  # that older versions of NumPy have
+_MOST_AXES = 32  # the limit of older versions of NumPy
 
 
 def npz(path) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file by their names, as np.savez(path, x=x, y=y) writes it, or np.savez_compressed.
-
+    """Reads the arrays of an .npz file, {name: array}, as np.savez(path, x=x, y=y) or np.savez_compressed writes it.
     ValueError: the file is missing, damaged or no such file, or holds Python objects instead of numbers."""
     path = existing("npz", path)
     with open(path, "rb") as whole:
@@ -35,7 +34,7 @@ def npz(path) -> dict[str, np.ndarray]:
         try:
             with np.load(whole, allow_pickle=False) as file:
                 return {name: _array(file, name) for name in file.files}
-        except Exception as error:  # of zip files, of their compression, of NumPy's headers
+        except Exception as error:  # zip files, their compression and NumPy's headers raise many kinds
             raise ValueError(f"[npz] Expected an .npz file of arrays, got {path}: {sentence(error)}.") from error
 
 
@@ -51,10 +50,9 @@ def _array(file, name):
 
 
 def idx(path) -> np.ndarray:
-    """The array of an IDX file, the format of MNIST (LeCun, Cortes and Burges): bytes, or integers of 16 or 32 bits, or
-    floats of 32 or 64 bits, as the file says. It may be compressed with gzip, whatever its name is.
-
-    ValueError: the file is missing, cut off, longer than it says, or no such file."""
+    """Reads the array of an IDX file, the format of MNIST (LeCun, Cortes and Burges): bytes, integers of 16 or 32 bits,
+    or floats of 32 or 64 bits. It may be compressed with gzip, under any name. ValueError: the file is missing, cut
+    off, longer than it says, or no such file."""
     path = existing("idx", path)
     try:
         with open(path, "rb") as file:
@@ -66,7 +64,7 @@ def idx(path) -> np.ndarray:
 
 
 def _idx(file):
-    """The array of an open file; ValueError says what is the matter."""
+    """Reads the array of an open file. ValueError: a sentence about the fault."""
     magic = file.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in _IDX_TYPES or not 1 <= magic[3] <= _MOST_AXES:
         raise ValueError(f"it begins with {magic.hex(' ') or 'nothing'}, not with 00 00, a type and a number of axes")
@@ -76,7 +74,7 @@ def _idx(file):
     shape = tuple(np.frombuffer(extents, ">u4").tolist())
     dtype = np.dtype(_IDX_TYPES[magic[2]])
     expected, data = math.prod(shape) * dtype.itemsize, bytearray()
-    while len(data) <= expected:  # in parts, since what the head says may be wrong
+    while len(data) <= expected:  # in parts, since the head may be wrong
         part = file.read(min(expected + 1 - len(data), 1 << 24))
         if not part:
             break
@@ -88,12 +86,12 @@ def _idx(file):
 
 
 def mnist(directory, dtype: DTypeLike = np.float32):
-    """((images, classes) for training, (images, classes) for tests) of MNIST (LeCun, Cortes and Burges), or of a data
-    set in the same files, as Fashion-MNIST: images (n, 28, 28, 1) and classes (n,), int32.
+    """Reads ((images, classes) for training, (images, classes) for tests) of MNIST (LeCun, Cortes and Burges), or of a
+    data set in the same files, such as Fashion-MNIST: images (n, 28, 28, 1) and classes (n,), int32.
 
-    directory: where train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
-    t10k-labels-idx1-ubyte are, or these names with .gz behind. dtype: float32, for values in [0, 1], or uint8, for the
-    bytes as they are. ValueError: a file is missing, damaged, or does not hold that."""
+    directory: holds train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
+    t10k-labels-idx1-ubyte, or these names with .gz. dtype: float32, for values in [0, 1], or uint8, for the bytes as
+    they are. ValueError: a file is missing, damaged, or holds something else."""
     scale, directory = scaled("mnist", dtype), as_path("mnist", directory)
 
     def images_and_classes(name):
@@ -129,7 +127,7 @@ def _mnist_path(directory, name):
 
 
 def scaled(op, dtype):
-    """The function that makes images of that dtype from bytes: values in [0, 1], or the bytes as they are."""
+    """Returns the function that makes images of that dtype from bytes: values in [0, 1], or the bytes as they are."""
     try:
         dtype = np.dtype(dtype)
     except TypeError:
@@ -149,5 +147,5 @@ def existing(op, path) -> Path:
 
 
 def sentence(error) -> str:
-    """The message of an exception as part of a sentence."""
+    """Returns the message of an exception as part of a sentence."""
     return " ".join(str(error).split()).removesuffix(".") or type(error).__name__

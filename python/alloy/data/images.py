@@ -1,4 +1,4 @@
-"""Images in files, read by Pillow when they are needed."""
+"""Images in files, read by Pillow when needed."""
 
 from pathlib import Path
 
@@ -13,20 +13,19 @@ from alloy.graph.arrays import as_count, as_path
 __all__ = ["image_folder"]
 
 _ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
-_MODES = {1: "L", 3: "RGB", 4: "RGBA"}  # as Pillow names them, by the number of channels
+_MODES = {1: "L", 3: "RGB", 4: "RGBA"}  # number of channels: Pillow's name
 
 
 def image_folder(path, size=None, *, channels: int = 3, dtype: DTypeLike = np.float32):
-    """(data, names) of a folder that has a folder of images for each class: a data set of (image, class), and the names
-    of the classes, which are those of the folders, sorted.
+    """Returns (data, names) of a folder with one folder of images for each class: a data set of (image, class), and the
+    names of the classes: the folders' names, sorted.
 
-    The examples come in the order of the classes and of the files' names; shuffle them. Images are
-    (height, width, channels), and classes int32. Files are read when they are needed, by several threads with
-    batch(..., workers=4).
+    The examples come in the order of the classes and of the files' names; shuffle them. Images are (height, width,
+    channels), and classes int32. Files are read when needed, by several threads with batch(..., workers=4).
 
     size: (height, width), or one number for both, to which images are stretched (bilinear; antialiased when they
-    shrink). None leaves them as they are: then crop them alike before they are batched. channels: 1 (grey), 3 (red,
-    green, blue) or 4 (with opacity). dtype: float32, for values in [0, 1], or uint8, for bytes.
+    shrink). None leaves them as they are: then crop them to one size before batch. channels: 1 (grey), 3 (red, green,
+    blue) or 4 (with opacity). dtype: float32, for values in [0, 1], or uint8, for bytes.
 
     ValueError: there are no folders, one is without images or holds other files (hidden ones are left out), or, when it
     is read, an image is damaged, or grey with more than 8 bits. ModuleNotFoundError: Pillow is missing."""
@@ -50,7 +49,7 @@ def image_folder(path, size=None, *, channels: int = 3, dtype: DTypeLike = np.fl
 
 
 def _extents(size):
-    """(height, width), or None."""
+    """Returns (height, width), or None."""
     if size is None:
         return None
     pair = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
@@ -60,7 +59,7 @@ def _extents(size):
 
 
 def _images_of(folder):
-    """The images in a folder and those below it."""
+    """Returns the images in a folder and in its subfolders."""
     inside = sorted(file for file in folder.rglob("*") if file.is_file())
     files = [file for file in inside if not any(part.startswith(".") for part in file.relative_to(folder).parts)]
     for file in files:

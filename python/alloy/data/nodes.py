@@ -1,9 +1,8 @@
-"""The links of a data set's chain. Each is immutable, but for what it remembers to save time, and can be read by any
-threads at once.
+"""The links of a data set's chain. Each is immutable, but for caches, and any threads may read it at once.
 
-A link of a known length (count) answers for any place at any time: read(epoch, position) is one of its elements, and
-what is random in it is drawn from a generator made of seed, epoch and position, never from one that goes on. A stream
-(count is None) can only be read in order: stream(epoch) iterates callables, which can be called in any order."""
+A link of a known length (count) gives any element at any time: read(epoch, position). Its random numbers come from a
+generator made of seed, epoch and position, never from one that goes on. A stream (count is None) can only be read in
+order: stream(epoch) iterates callables, which can be called in any order."""
 
 from functools import partial
 
@@ -17,16 +16,16 @@ from alloy.graph.structure import convert, leaves, rebuild
 
 
 class Node:
-    """What elements are read from. place: the user's line that made it."""
+    """A source of elements. place: the user's line that made it."""
 
-    op = "dataset"  # as messages name it
-    count: int | None = None  # of the elements of an epoch, or None
-    gathers = False  # whether gather(epoch, rows, out) gives many elements, stacked, at the cost of one copy
-    static = False  # whether it does so for all epochs alike
-    distinct = True  # whether an element is at one place, the same in all epochs
-    batched = 0  # how many of the first axes of an element count examples
-    masked = False  # whether the last part of an element is the mask of batch(..., last="pad")
-    seeds = 0  # how many links with a random generator for each element there are up to this one
+    op = "dataset"  # its name in messages
+    count: int | None = None  # elements of an epoch; None: a stream
+    gathers = False  # True: gather(epoch, rows, out) stacks many elements at the cost of one copy
+    static = False  # True: gather gives the same in all epochs
+    distinct = True  # True: each element has one place, the same in all epochs
+    batched = 0  # number of leading axes that count examples
+    masked = False  # True: the last part of an element is the mask of batch(..., last="pad")
+    seeds = 0  # number of links with a random generator, up to this one
 
     def __init__(self):
         self.place = user_location()
@@ -43,15 +42,15 @@ class Node:
         raise NotImplementedError
 
     def sample(self):
-        """An element, or a batch of one, to know the structure by."""
+        """Returns an element, or a batch of one, as a sample of the structure."""
         raise NotImplementedError
 
     def read(self, epoch, position, out=None):
-        """The element at a position of an epoch. out: arrays for its leaves, where the caller has some."""
+        """Returns the element at a position of an epoch. out: arrays for its leaves, or None."""
         raise NotImplementedError
 
     def gather(self, epoch, rows, out=None):
-        """The elements at these positions, which are an array or a slice, stacked. out: arrays to write them into."""
+        """Returns the elements at these positions, an array or a slice, stacked. out: arrays to write them into."""
         raise NotImplementedError
 
     def stream(self, epoch):
@@ -59,12 +58,12 @@ class Node:
         raise NotImplementedError
 
     def name(self, epoch, position) -> str:
-        """What messages call an element: its index in the source where there is one."""
+        """Returns an element's name in messages: its index in the source if there is one."""
         raise NotImplementedError
 
     @property
     def known_count(self) -> int:
-        """count, of what is no stream."""
+        """Returns count. TypeError: a stream has none."""
         if self.count is None:
             raise self.fault("Expected a data set with indices, got a stream", TypeError)
         return self.count
@@ -74,7 +73,7 @@ class Node:
 
 
 class Link(Node):
-    """What is read from the node before it, parent."""
+    """A node that reads from the node before it, parent."""
 
     def __init__(self, parent: Node):
         super().__init__()
@@ -100,7 +99,7 @@ class Link(Node):
 
 
 class Shuffle(Link):
-    """Another order in each epoch: that of np.random.default_rng([seed, epoch]).permutation."""
+    """Permutes each epoch by np.random.default_rng([seed, epoch]).permutation."""
 
     op = "shuffle"
 
@@ -108,10 +107,10 @@ class Shuffle(Link):
         super().__init__(parent)
         self.seed = seed
         self.static = self.distinct = False
-        self._orders = {}  # of the last epochs
-        self._kept = 2  # so many: a step may still read one while the next begins
+        self._orders = {}  # the last epochs' orders
+        self._kept = 2  # number of orders: a step may still read one while the next begins
         turns, node = 1, parent
-        while isinstance(node, Link):  # what comes before is read in this order, which may jump between its epochs
+        while isinstance(node, Link):  # links before are read in this order, which may jump between their epochs
             if isinstance(node, Repeat):
                 turns *= node.times
             elif isinstance(node, Shuffle):
@@ -178,11 +177,11 @@ class Take(Link):
         for position, load in enumerate(self.parent.stream(epoch), 1):
             yield load
             if position == self.most:
-                return  # before one more is read
+                return  # without reading one more
 
 
 class Repeat(Link):
-    """Several epochs of the link before as one: epoch e here is the epochs times * e to times * (e + 1) - 1 there."""
+    """Joins several epochs of the parent to one: epoch e here is the epochs times * e to times * (e + 1) - 1 there."""
 
     op = "repeat"
 
@@ -230,7 +229,7 @@ class Repeat(Link):
 
 
 class Map(Link):
-    """What a function makes of each element."""
+    """Replaces each element by the result of a function."""
 
     op = "map"
 
@@ -252,8 +251,7 @@ class Map(Link):
         last = (parts.get("mask") if isinstance(parts, dict) else parts[-1]) if len(parts) > 1 else None
         if self.masked and last != Spec((None,), np.dtype(np.float32)):
             raise self.fault(
-                'Expected the mask of last="pad" as the last part of what the function makes of a batch, as it is '
-                f"given it, got {text(spec)}"
+                f'Expected the mask of last="pad" as the last part of the result for a batch, got {text(spec)}'
             )
         return spec
 
@@ -302,7 +300,7 @@ class Map(Link):
 
 
 class Batch(Link):
-    """Several elements stacked, as one."""
+    """Stacks several elements, as one."""
 
     op = "batch"
 
@@ -356,10 +354,10 @@ class Batch(Link):
         return self._with_mask(element, mask)
 
     def _stack(self, loads, name, out):
-        """A batch of what the loads give. name(i): what messages call the one of row i."""
+        """Returns a batch of the loads' elements. name(i): the name of the element of row i in messages."""
         spec, count = self.parent.spec, len(loads)
         rows = self.size if self.last == "pad" else count
-        if self.batched > 1:  # batches of one extent, which only the first tells
+        if self.batched > 1:  # batches of one extent; only the first batch tells it
             first = loads[0]()
             loads, spec = [lambda: first, *loads[1:]], spec_of(first)
         expected = leaves(spec)
@@ -408,17 +406,17 @@ class Batch(Link):
 
 
 def batches_of(spec, axes):
-    """The spec with an unknown extent for the first axes."""
+    """Returns the spec with an unknown extent for the first axes."""
     return convert(lambda leaf: Spec((*[None] * min(axes, len(leaf.shape)), *leaf.shape[axes:]), leaf.dtype), spec)
 
 
 def fresh(spec, rows):
-    """Arrays for that many elements."""
+    """Makes arrays for that many elements."""
     return [np.empty((rows, *leaf.shape), leaf.dtype) for leaf in leaves(spec)]
 
 
 def placed(spec, found, out):
-    """The structure of the leaves that were found, written into the first rows of the arrays."""
+    """Writes the leaves into the first rows of the arrays, and returns the structure of these rows."""
     return rebuild(spec, [_placed(leaf, array) for leaf, array in zip(found, out)])
 
 
@@ -431,6 +429,6 @@ def _placed(leaf, array):
 
 
 def what(error) -> str:
-    """An exception as part of a sentence."""
+    """Returns an exception as part of a sentence."""
     said = " ".join(str(error).split()).removesuffix(".")
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -16,12 +16,12 @@ _CIFAR10_RECORD = 1 + 3 * 32 * 32  # the class, then a plane of bytes for each o
 
 
 def digits(size: int = 8, channels: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """1,797 handwritten digits (Alpaydin and Kaynak, 1998): images (1797, size, size, channels), float32 in
-    [0, 1], and classes (1797,), int32.
+    """Reads 1,797 handwritten digits (Alpaydin and Kaynak, 1998): images (1797, size, size, channels), float32 in [0,
+    1], and classes (1797,), int32.
 
-    The images have 8x8 pixels; another size is interpolated bilinearly, and the channels are alike. Read from
-    the file that scikit-learn carries, without importing it. ModuleNotFoundError: it is not installed. ValueError:
-    the file does not hold that, or a size or a number of channels below 1."""
+    The images have 8x8 pixels; another size is interpolated bilinearly, and all channels are equal. They come from the
+    file in scikit-learn, which is not imported. ModuleNotFoundError: it is not installed. ValueError: the file holds
+    something else, or size or channels is below 1."""
     size, channels = as_count("digits", "a size", size, "called"), as_count("digits", "channels", channels, "called")
     package = importlib.util.find_spec("sklearn")
     if package is None or not package.submodule_search_locations:
@@ -38,10 +38,10 @@ def digits(size: int = 8, channels: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _digits_rows(path):
-    """(1797, 65): 64 pixels from 0 to 16 and a class from 0 to 9 in each row."""
+    """Reads (1797, 65): 64 pixels from 0 to 16 and a class from 0 to 9 in each row."""
     try:
         with warnings.catch_warnings(), gzip.open(path, "rt") as file:
-            warnings.simplefilter("ignore")  # of a file without rows
+            warnings.simplefilter("ignore")  # a file without rows warns
             rows = np.loadtxt(file, delimiter=",", dtype=np.float32, ndmin=2)
     except (OSError, EOFError, ValueError, IndexError, zlib.error) as error:
         raise ValueError(f"[digits] Expected the digits in {path}, which cannot be read: {error}.") from None
@@ -58,13 +58,12 @@ def _are_integers(values, most):
 
 
 def cifar10(path, dtype: DTypeLike = np.float32):
-    """((images, classes) for training, (images, classes) for tests) of CIFAR-10 (Krizhevsky, 2009): images
-    (n, 32, 32, 3) and classes (n,), int32.
+    """Reads ((images, classes) for training, (images, classes) for tests) of CIFAR-10 (Krizhevsky, 2009): images (n,
+    32, 32, 3) and classes (n,), int32.
 
-    path: the directory with the files of the binary version, data_batch_1.bin to data_batch_5.bin and
-    test_batch.bin. dtype: of the images: float32, for values in [0, 1], or uint8, for the bytes as they are, which
-    take a quarter of the memory. ValueError: a file is missing, or is not a sequence of records of 3,073 bytes whose
-    first is a class from 0 to 9."""
+    path: the directory with the files of the binary version, data_batch_1.bin to data_batch_5.bin and test_batch.bin.
+    dtype: float32, for values in [0, 1], or uint8, for the bytes as they are, in a quarter of the memory. ValueError: a
+    file is missing, or is not a sequence of records of 3,073 bytes whose first is a class from 0 to 9."""
     scale, path = scaled("cifar10", dtype), as_path("cifar10", path)
 
     def images_and_classes(*names):
@@ -91,7 +90,7 @@ def _cifar10_records(path):
 
 
 def _bilinear(given: int, wanted: int) -> np.ndarray:
-    """The weights (wanted, given) of linear interpolation between pixel centers; beyond the outer ones the
+    """Returns the weights (wanted, given) of linear interpolation between pixel centers; beyond the outer ones the
     value stays."""
     centers = np.clip((np.arange(wanted) + 0.5) * given / wanted - 0.5, 0, given - 1)
     return np.maximum(1 - np.abs(centers[:, None] - np.arange(given)), 0)

@@ -1,4 +1,4 @@
-"""Where the examples of a data set come from: arrays, objects with indices, iterators."""
+"""Sources of a data set's examples: arrays, objects with indices, iterators."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -17,38 +17,36 @@ __all__ = ["from_arrays", "from_items", "from_iterator"]
 
 
 def from_arrays(*arrays) -> Dataset:
-    """A data set of the rows of arrays: from_arrays(x, y), or (x, y, weight), has tuples of a row of each as its
-    examples, from_arrays(x) the rows themselves. Each may also be a tuple or a dictionary of arrays.
+    """Makes a data set of the rows of arrays: from_arrays(x, y), or (x, y, weight), has tuples of one row of each as
+    its examples, from_arrays(x) the rows themselves. Each may also be a tuple or a dictionary of arrays.
 
-    Nothing is copied, and no array may change while the data set is used; what it gives without copying is read-only.
-    But numbers in float64 become float32, with a warning, and int64 becomes int32 where all values fit.
-
-    ValueError: arrays of different lengths, or without rows. TypeError: something is no array of numbers."""
+    Arrays are not copied, and must not change while the data set is used; views of them are read-only. But float64
+    becomes float32, with a warning, and int64 becomes int32 if all values fit. ValueError: arrays of different lengths,
+    or without rows. TypeError: something is no array of numbers."""
     return Dataset(Arrays(arrays))
 
 
 def from_items(items, *, batched: bool = False) -> Dataset:
-    """A data set of what an object with __len__ and __getitem__ gives for 0 to len(items) - 1: a list of examples, or a
-    Dataset of PyTorch.
+    """Makes a data set of items[0] to items[len(items) - 1]: items is a list of examples, a Dataset of PyTorch, or any
+    object with __len__ and __getitem__.
 
-    An example is an array, or a tuple or dictionary of these. Tensors of PyTorch, images of Pillow and numbers become
-    arrays; numbers in float64 become float32, with one warning, and int64 becomes int32 where all values fit. A list of
-    numbers is an array, a list of arrays a tuple.
+    An example is an array, or a tuple or dictionary of arrays. Tensors of PyTorch, images of Pillow and numbers become
+    arrays; float64 becomes float32, with one warning, and int64 becomes int32 if all values fit. A list of numbers is
+    an array, a list of arrays a tuple.
 
-    Items are read when they are needed; batch(..., workers=4) reads several at a time. They are expected to be the same
-    in each epoch, unless they are random on purpose. batched: each item is a batch of examples.
-
-    TypeError: the object has no length or no indices. ValueError: it is empty."""
+    Items are read when needed; batch(..., workers=4) reads several at a time. They should be the same in each epoch,
+    unless they are random on purpose. batched: each item is a batch of examples. TypeError: the object has no length or
+    no indices. ValueError: it is empty."""
     return Dataset(Items(items, batched))
 
 
 def from_iterator(function: Callable[[], Iterable] | Iterable, *, batched: bool = False) -> Dataset:
-    """A data set of what an iterator gives, in its order: a stream. function() gives a fresh iterator for each epoch.
-    An object that can be iterated many times, such as a DataLoader of PyTorch, will do too. An iterator, or what a
-    generator function returned, has only one epoch: ValueError when a second one is begun.
+    """Makes a data set of an iterator's values, in its order: a stream. function() returns a fresh iterator for each
+    epoch. An object that can be iterated many times, such as a DataLoader of PyTorch, will do too. An iterator, or a
+    generator, has only one epoch: ValueError when a second one begins.
 
-    Examples are as for from_items. A stream has no len(), no index and no shuffle, and is resumed by reading what comes
-    before. batched: what the iterator gives are batches of examples, of which the last may be smaller."""
+    Examples are as in from_items. A stream has no len(), no index and no shuffle; to resume, it reads everything before
+    again. batched: each value is a batch of examples; the last may be smaller."""
     return Dataset(Stream(function, batched))
 
 
@@ -56,7 +54,7 @@ class Arrays(Node):
     gathers = static = True
 
     def __init__(self, given, op="from_arrays"):
-        """op: as messages name what was given the arrays."""
+        """Checks the arrays. op: the caller's name in messages."""
         super().__init__()
         self.op = op
         reader = Reader(op, lists=False)
@@ -95,7 +93,7 @@ class Arrays(Node):
 
 
 class _Given(Node):
-    """What is common to examples that the user's code gives one at a time."""
+    """The base of sources whose examples come from the user's code one at a time."""
 
     def __init__(self, op, batched):
         super().__init__()
@@ -162,7 +160,7 @@ class Items(_Given):
 
 
 def _own(leaf):
-    """A copy of an array that an iterator may write again before it is used."""
+    """Copies an array that an iterator may overwrite before it is used."""
     return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
 
@@ -178,8 +176,8 @@ class Stream(_Given):
         self._function = function
         self._open: Callable[[], Any] = function if callable(function) and not self._once else lambda: function
         self._lock = threading.Lock()
-        self._begun = False  # an iterator that can be read once
-        self._kept = None  # the iterator of the first epoch, of which the first example was read to know the structure
+        self._begun = False  # True: an iterator that can be read once has begun
+        self._kept = None  # the first epoch's iterator, whose first example was read to know the structure
         self._first = None
 
     def __str__(self):
@@ -220,7 +218,7 @@ class Stream(_Given):
         return self._placed(element, out, epoch, position)
 
     def _read(self, epoch):
-        """The elements of a fresh iterator."""
+        """Returns the elements of a fresh iterator."""
         if self._once:
             if self._begun:
                 raise self.fault(

@@ -1,4 +1,4 @@
-"""Which examples train, and which ones test."""
+"""Splits examples into training and test examples."""
 
 from numbers import Real
 
@@ -11,11 +11,11 @@ from alloy.graph.location import mistake
 
 
 def split(x, y=None, fraction=0.2, seed: int = 0):
-    """((x, y) without, (x, y) of) a share of the examples, drawn at random and always alike for a seed. Of a data set,
-    split(data, fraction=0.2), it is two data sets. Arrays are copied; split(al.data.from_arrays(x, y)) copies nothing,
-    and leaves the rows of a memory map in their file.
+    """Returns (train, test): (x, y) without and with only a share of the examples, drawn at random, always alike for a
+    seed. split(data, fraction=0.2) splits a data set into two. Arrays are copied; split(al.data.from_arrays(x, y))
+    copies nothing, and leaves the rows of a memory map in their file.
 
-    fraction: above 0 and below 1, or the number of examples as an integer. ValueError: it is neither, or leaves one of
+    fraction: the test share, above 0 and below 1, or a number of examples. ValueError: it is neither, or leaves one of
     the two without examples; x and y have different lengths; the data set is a stream, or shuffled or repeated, so that
     an example would be in both."""
     if isinstance(x, Dataset):

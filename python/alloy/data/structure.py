@@ -1,5 +1,5 @@
-"""What elements of a data set are made of, as a Spec for each array: shown, and compared with what is expected. What
-takes structures apart is alloy.graph.structure."""
+"""The structure of elements, as a Spec for each array: shown, and compared. alloy.graph.structure takes structures
+apart."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ __all__ = ["Spec"]
 
 
 class Spec(NamedTuple):
-    """What an array of an element is: its shape, with None for the number of examples in a batch, and its dtype."""
+    """The shape of an array of an element, with None for the number of examples in a batch, and its dtype."""
 
     shape: tuple
     dtype: np.dtype
@@ -22,12 +22,12 @@ class Spec(NamedTuple):
 
 
 def spec_of(element):
-    """The structure of an element, with Specs as leaves."""
+    """Returns the structure of an element, with Specs as leaves."""
     return convert(lambda leaf: Spec(leaf.shape, leaf.dtype), element)
 
 
 def text(structure) -> str:
-    """The structure of an element, or of Specs, as messages show it: (float32(28, 28, 1), int32())."""
+    """Shows the structure of an element, or of Specs, in messages: (float32(28, 28, 1), int32())."""
     if isinstance(structure, Spec):
         return str(structure)
     if isinstance(structure, tuple):
@@ -38,8 +38,8 @@ def text(structure) -> str:
 
 
 def leaves_like(spec, element) -> list | None:
-    """The leaves of an element in the order of the spec, or None if the element has another structure, or a leaf has
-    another shape (None fits any extent) or dtype (int32 fits int64)."""
+    """Returns the leaves of an element in the order of the spec, or None if the element has another structure, or a
+    leaf has another shape (None fits any extent) or dtype (int32 fits int64)."""
     found = []
     return found if _collect(spec, element, found) else None
 

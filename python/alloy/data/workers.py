@@ -1,16 +1,14 @@
-"""Threads that read the examples of one batch. They live as long as that takes: nothing is left when a training ends,
-in a forked child, or when the interpreter exits."""
+"""Threads that read the examples of one batch. They end with the batch: none is left when a training ends, in a forked
+child, or when the interpreter exits."""
 
 import threading
 
 
 def in_threads(read, write, count, workers):
-    """write(i, read(i)) for each i below count, in that many threads, of which the caller's is one.
-    Writes take turns.
+    """Calls write(i, read(i)) for each i below count, in `workers` threads, including the caller's. Writes take turns.
 
-    What is raised is what the first i raised, as if there were one thread. All threads have ended when this returns or
-    raises that. Only where the caller is interrupted do they end later, each with what it reads, and write nothing
-    more."""
+    It raises the exception of the first i that raised, as one thread would. All threads have ended when it returns or
+    raises. Only if the caller is interrupted do they end later, each after its present read, and write nothing more."""
     if workers == 1:
         for i in range(count):
             write(i, read(i))
@@ -43,7 +41,7 @@ class _Turns:
             raise self._faults[min(self._faults)]
 
     def _work(self, interrupt=()):
-        """Reads and writes until there is no turn left. interrupt: what is raised at once."""
+        """Reads and writes until there is no turn left. interrupt: exceptions to raise at once."""
         while True:
             with self._lock:
                 if self._next is None or self._next == self._count or self._faults:

@@ -1,4 +1,4 @@
-"""A graph and what it is made of: tensors, variables, updates, executables."""
+"""Graphs and their parts: tensors, variables, updates, executables."""
 
 from alloy._core import Event, Executable, Graph, Op, Pending, Queue, Submission, Tensor, Update, Variable
 from alloy.graph import awaiting, executable, indexing, queues, shown, tensor  # noqa: F401  they complete the classes

@@ -1,5 +1,5 @@
-"""Counts, integers and paths as arguments, and arrays that a run reads in place. The engine's bindings validate and
-cast everything else that Python passes: csrc/bindings/arrays.h."""
+"""Checks of counts, integers and paths as arguments, and arrays that a run reads in place. The engine's bindings check
+and cast everything else that Python passes: csrc/bindings/arrays.h."""
 
 import json
 import math
@@ -18,13 +18,13 @@ SCALARS = (bool, int, float, complex, np.generic)
 
 
 def empty(shape, dtype: str = float32) -> np.ndarray:
-    """A NumPy array with undefined contents whose memory is page-aligned, so that feeding it copies nothing.
+    """Makes a NumPy array with undefined contents in page-aligned memory, so that feeding it copies nothing.
 
-    The device reads such an array, or a packed slice of one that is page-aligned too, in place: during the
-    call, while no other thread may change it. Each call copies other arrays, and those of less than 32 KiB. So
-    fill one array with batch after batch: np.take(images, rows, axis=0, out=batch, mode="clip").
+    The device reads such an array, or a packed slice of one that is page-aligned too, in place: during the call, while
+    no other thread may change it. Each call copies other arrays, and arrays of less than 32 KiB. So fill one array with
+    batch after batch: np.take(images, rows, axis=0, out=batch, mode="clip").
 
-    shape: integers. dtype: as a placeholder's. MemoryError: there is not that much."""
+    shape: integers. dtype: as in placeholder. MemoryError: there is not enough memory."""
     given, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
     if given is None or None in given:
         raise mistake("empty", f"Expected a shape of integers, got {shape}", act="called")
@@ -44,22 +44,22 @@ def empty(shape, dtype: str = float32) -> np.ndarray:
 
 
 def first_repeated(values):
-    """The first value that was there before, or None."""
+    """Returns the first value that occurs for the second time, or None."""
     seen = set()
     return next((value for value in values if value in seen or seen.add(value)), None)
 
 
 @contextmanager
 def memory_for(op: str, path):
-    """A MemoryError of Python's, which has no words, says which file was read."""
+    """Adds the name of the file to a MemoryError of Python, which has no message."""
     try:
         yield
     except MemoryError as error:
-        raise mistake(op, f"There is no memory for what {path} holds", MemoryError, "called") from error
+        raise mistake(op, f"There is no memory for the contents of {path}", MemoryError, "called") from error
 
 
 def header_of(op: str, path, text: bytes) -> dict:
-    """The header of a safetensors file. ValueError: a name is there twice, of which readers take one or the other."""
+    """Reads the header of a safetensors file. ValueError: a name occurs twice."""
 
     def once(pairs):
         names = [name for name, _ in pairs]
@@ -71,7 +71,7 @@ def header_of(op: str, path, text: bytes) -> dict:
 
 
 def as_integers(op: str, what: str, value) -> list[int]:
-    """One integer or several as a list; TypeError where they are something else."""
+    """Returns one integer or several as a list. TypeError: they are something else."""
     try:
         return [index(value)]
     except TypeError:
@@ -83,7 +83,7 @@ def as_integers(op: str, what: str, value) -> list[int]:
 
 
 def as_places(op: str, value) -> np.ndarray:
-    """An integer or a list of integers as an array; TypeError where they are something else."""
+    """Returns an integer or a list of integers as an array. TypeError: they are something else."""
     try:
         places = np.array(value)
     except (TypeError, ValueError):
@@ -113,7 +113,7 @@ def as_known_shape(op: str, shape) -> list[int]:
 
 
 def as_extents(op: str, shape) -> list:
-    """A shape as a list, of an integer that of one axis; TypeError where it is something else."""
+    """Returns a shape as a list; an integer is a shape of one axis. TypeError: it is something else."""
     if isinstance(shape, int):
         return [shape]
     try:
@@ -123,7 +123,7 @@ def as_extents(op: str, shape) -> list:
 
 
 def as_path(op: str, path) -> str:
-    """A path as text: TypeError where it is none, ValueError where no system has such a one."""
+    """Returns a path as text. TypeError: it is no path. ValueError: it holds a null character."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise mistake(op, f"Expected a path, got {type(path).__name__}", TypeError, "called")
     path = os.fsdecode(path)
@@ -133,7 +133,7 @@ def as_path(op: str, path) -> str:
 
 
 def as_file_name(op: str, path) -> str:
-    """A path as the engine takes it, which is absolute and of UTF-8. ValueError: it is empty or not of UTF-8."""
+    """Returns a path as the engine takes it, absolute and in UTF-8. ValueError: it is empty or not in UTF-8."""
     text = as_path(op, path)
     try:
         text.encode()
@@ -145,8 +145,8 @@ def as_file_name(op: str, path) -> str:
 
 
 def as_count(op: str, what: str, value, act: str = "built", least: int = 1, most: float = 2**63 - 1) -> int:
-    """A number of things: TypeError where it is no integer, ValueError where it is less than the least or more than the
-    most, which the engine's integers hold."""
+    """Returns a number of things. TypeError: it is no integer. ValueError: it is below the least or above the most that
+    the engine's integers hold."""
     try:
         count = index(value)
     except TypeError:

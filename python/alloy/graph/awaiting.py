@@ -20,7 +20,7 @@ _teller: threading.Thread | None = None
 
 
 def in_coroutine() -> bool:
-    """Whether an event loop runs this thread's code, which must not wait."""
+    """Tells whether an event loop runs this thread's code, which must not wait."""
     asyncio = sys.modules.get("asyncio.events")
     return asyncio is not None and asyncio._get_running_loop() is not None
 
@@ -36,10 +36,10 @@ def __format__(self, form):
 
 @method_of(Submission)
 def __await__(self):
-    """The list of the fetches. Only the task that awaits waits for the step; where that is cancelled, the step goes on
-    nevertheless."""
+    """Gives the list of the fetches. Only the awaiting task waits for the step; if the task is cancelled, the step goes
+    on."""
     if not self.done:
-        import asyncio  # which is there already where something awaits
+        import asyncio  # already imported if something awaits
 
         loop = asyncio.get_running_loop()
         future = loop.create_future()
@@ -76,10 +76,10 @@ def _tell(future):
 
 @method_of(Submission)
 def pending(self, index: int = 0) -> "_core.Pending":
-    """The fetch as it lies on the device, computed or not: what submit feeds to a step of any graph of the device,
-    which then waits for it there. No copy is made of it.
+    """Returns a fetch that stays on the device, computed or not; submit feeds it to a step of any graph of the device,
+    which waits for it there. Nothing is copied.
 
-    index: of the fetch. IndexError: there are fewer."""
+    index: the fetch's. IndexError: there are fewer."""
     try:
         at = operator.index(index)
     except TypeError:

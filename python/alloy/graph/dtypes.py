@@ -1,7 +1,7 @@
 """The element types of tensors, by their names.
 
 Arithmetic with float16 and bfloat16 is done in float32, and each result is rounded to the type; integers of all widths
-wrap around. A complex64 is two float32. Arrays of bfloat16 are those of the package ml_dtypes."""
+wrap around. A complex64 is two float32. Arrays of bfloat16 use the package ml_dtypes."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class DType(str):
 
 
 def _name_of(dtype) -> str | None:
-    """The name of an element type as NumPy or another library has it; None of anything else."""
+    """Returns the name of an element type of NumPy or another library, or None."""
     if isinstance(dtype, (np.dtype, type)):
         try:
             return np.dtype(dtype).name
@@ -48,7 +48,7 @@ complex64 = DType("complex64")
 
 
 def numpy_dtype(dtype: str) -> np.dtype:
-    """The dtype of arrays of these elements."""
+    """Returns the dtype of arrays of these elements."""
     if dtype == bfloat16:
         import ml_dtypes  # only here: it takes longer to import than all of this package
 
@@ -57,7 +57,7 @@ def numpy_dtype(dtype: str) -> np.dtype:
 
 
 def is_half(dtype: str) -> bool:
-    """Whether it is a float of two bytes."""
+    """Tells whether the type is a float of two bytes."""
     return dtype in (float16, bfloat16)
 
 
@@ -70,11 +70,11 @@ def is_integer(dtype: str) -> bool:
 
 
 def item_size(dtype: str) -> int:
-    """Bytes of an element."""
+    """Returns the bytes of an element."""
     return 1 if dtype == bool_ else int(dtype.lstrip("abcdefghijklmnopqrstuvwxyz")) // 8
 
 
-# What safetensors files call the element types that variables have.
+# The names of variables' element types in safetensors files.
 STORED = {
     "F32": "float32",
     "F16": "float16",

@@ -1,8 +1,8 @@
-"""The engine's classes as Python completes them.
+"""Completes the engine's classes in Python.
 
-The engine makes the objects (tensor.graph, graph.compile()), so its objects would never be of a subclass written in
-Python. Therefore methods written in Python are added to the engine's classes themselves: of tensors in tensor.py, of
-graphs in graph.py, of executables in executable.py."""
+The engine makes the objects (tensor.graph, graph.compile()), so they would never belong to a subclass written in
+Python. Therefore methods written in Python are added to the engine's classes themselves: to Tensor in tensor.py, to
+Graph in graph.py, to Executable in executable.py."""
 
 from alloy._core import (
     DeviceError,
@@ -23,7 +23,7 @@ from alloy.graph.names import missing_attribute, no_attribute, one_of
 
 
 def method_of(cls, name: str | None = None):
-    """Makes the function a method of the class, or the property one of its properties, by the name, or its own."""
+    """Adds a function or property to the class, under its own name or the given one."""
 
     def add(function):
         setattr(cls, name or function.__name__, function)
@@ -39,7 +39,7 @@ def _sealed(self, name, value):
 def _uncopied(self, *protocol):
     raise mistake(
         type(self).__name__,
-        "A graph and what belongs to it cannot be copied or pickled; call again what built the model, and pass values "
+        "A graph and its parts cannot be copied or pickled; build the model again, and pass values "
         "on by al.save and al.load, or by v.assign(w.numpy())",
         TypeError,
         "asked",
@@ -68,29 +68,29 @@ for _class in (Event, Executable, Graph, Op, Pending, Queue, Submission, Tensor,
 
 Graph.__doc__ = """A computation and its variables.
 
-    storage: where variables live between runs, "variable" (the framework's own) or "buffers" (two arrays for each: a
-    run reads one and writes the other, so that a failed run changes nothing). device: the kind or the name of one of
+    storage: the place of variables between runs, "variable" (the framework's own) or "buffers" (two arrays for each:
+    a run reads one and writes the other, so that a failed run changes nothing). device: the kind or the name of one of
     al.devices(); "" is the first.
 
     Threads: any number of them may run, submit and compile steps of one graph and read and assign its variables at the
     same time; steps of a graph run one after the other. Ops and layers are added to a graph by one thread at a time.
-    Neither a graph nor what belongs to it can be copied or pickled."""
+    Graphs, and their tensors, variables and executables, cannot be copied or pickled."""
 DeviceError.__doc__ = "The device has failed, or there is none."
 for _class, _docs in {
-    Tensor: {"dtype": "The name of the element type.", "graph": "The graph that it belongs to."},
-    Graph: {"storage": 'Where variables live between runs: "variable" or "buffers".'},
+    Tensor: {"dtype": "The name of the element type.", "graph": "Its graph."},
+    Graph: {"storage": 'The place of variables between runs: "variable" or "buffers".'},
     Executable: {
-        "graph": "The graph that it was compiled of.",
-        "feeds": "The placeholders that a call gives arrays for, in order.",
-        "fetches": "The tensors whose values a call gives, in order.",
+        "graph": "The graph it was compiled from.",
+        "feeds": "The placeholders that a call takes arrays for, in order.",
+        "fetches": "The tensors whose values a call returns, in order.",
     },
-    Event: {"value": "The value that it has reached."},
+    Event: {"value": "The value it has reached."},
     Queue: {"device": "The name of its device."},
     Pending: {"shape": "The extents of its axes.", "dtype": "The name of the element type."},
     Op: {
-        "stage": "The first stage in which everything it needs has been computed.",
-        "operands": "The tensors that it is made of.",
-        "results": "The tensors that it makes.",
+        "stage": "The first stage after those that compute its operands.",
+        "operands": "The tensors it reads.",
+        "results": "The tensors it makes.",
     },
 }.items():
     for _name, _doc in _docs.items():

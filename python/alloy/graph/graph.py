@@ -1,5 +1,5 @@
-"""The user's side of a graph: placeholders, constants, variables, compilation. The graph itself is the
-engine's; here every call gets its default values and the line of the user's code that made it."""
+"""The user's side of a graph: placeholders, constants, variables, compilation. The engine has the graph itself; every
+call here adds default values and the user's line."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -41,14 +41,14 @@ def __enter__(self):
 
 @method_of(Graph)
 def __exit__(self, *error):
-    """Never called; Python asks for it first."""
+    """Exists because `with` looks it up before it calls __enter__, which raises."""
 
 
 def _set_most_in_flight(self, count) -> None:
     _in_flight.fset(self, as_count("most_in_flight", "a number of steps", count, "set"))
 
 
-_doc = """How many submitted steps (Executable.submit) may be in flight before the next one waits; 2 at first.
+_doc = """The number of submitted steps (Executable.submit) in flight at which the next one waits; 2 at first.
     ValueError: less than 1."""
 setattr(Graph, "most_in_flight", property(_in_flight.fget, _set_most_in_flight, doc=_doc))  # noqa: B010  an int to checkers
 
@@ -58,21 +58,21 @@ def bind(self, arrays) -> None:
     """Keeps copies of arrays for placeholders, named by the tensor or its label, so that calls may leave them out; None
     ends that.
 
-    What a call is given comes first. ValueError or TypeError, and nothing is bound: an unknown or ambiguous label,
-    another shape or dtype."""
+    Arrays of a call come first. ValueError or TypeError, and nothing is bound: an unknown or ambiguous label, another
+    shape or dtype."""
     _bind(self, arrays)
 
 
 @method_of(Graph)
 def read_variables(self, variables) -> list[np.ndarray]:
-    """Copies of the values of some variables, all of one moment between two runs. One dispatch. DeviceError: the device
-    failed."""
+    """Returns copies of the values of some variables, all of one moment between two runs, in one dispatch. DeviceError:
+    the device failed."""
     return _read(self, _variables_of("read_variables", variables))
 
 
 @method_of(Graph)
 def assign_variables(self, variables, values) -> None:
-    """Sets some variables to values, one each, all at one moment between two runs. One dispatch. ValueError or
+    """Sets some variables to values, one each, all at one moment between two runs, in one dispatch. ValueError or
     TypeError, before any is set: another shape or dtype."""
     _assign(self, _variables_of("assign_variables", variables), as_sequence("assign_variables", "values", values))
 
@@ -85,8 +85,8 @@ def _variables_of(op, given):
 
 @method_of(Graph)
 def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
-    """A tensor that each run is given. None in the shape is a dimension that may differ from run to run, and in its
-    place a shape of unknown rank."""
+    """Makes a tensor whose value each run is given. None in the shape is a dimension that may differ from run to run;
+    None as the shape is an unknown rank."""
     shape = None if shape is None else as_extents("placeholder", shape)
     _require_name("placeholder", name)
     return self._placeholder(shape, dtype, scoped(self, name, "placeholder"), user_location())
@@ -94,7 +94,7 @@ def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
 
 @method_of(Graph)
 def constant(self, value, name: str = "") -> Tensor:
-    """A tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to
+    """Makes a tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to
     float32."""
     _require_name("constant", name)
     return self._constant("constant", value, None, scoped(self, name, "constant"), user_location())
@@ -102,14 +102,14 @@ def constant(self, value, name: str = "") -> Tensor:
 
 @method_of(Graph)
 def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
-    """State that lives on the device, with the value (as of constant) that it has at first. Optimizers
-    leave alone what is not trainable, unless it is among the variables that they are given."""
+    """Makes a variable, which lives on the device, with this first value (as in constant). Optimizers skip variables
+    that are not trainable, unless minimize is given them."""
     _require_name("variable", name)
     if isinstance(value, tuple) and trainable and value and all(isinstance(extent, int) for extent in value):
         raise mistake(
             "variable",
             f"Expected a value, got {value}, which looks like a shape; al.init.zeros({value}) is a value of that "
-            "shape, a list of integers one of those integers",
+            "shape, a list of integers a value of these integers",
             TypeError,
         )
     made = self._variable(value, scoped(self, name, "variable"), user_location())
@@ -120,7 +120,7 @@ def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
 
 @method_of(Graph)
 def assign(self, variable: Variable, value) -> Update:
-    """An update for compile: each run writes the value (a tensor, number or array of the variable's shape and
+    """Makes an update for compile: each run writes the value (a tensor, number or array of the variable's shape and
     dtype) into the variable, after everything else in the run has read it."""
     require_all("assign", "a variable", Variable, [variable])
     tensor = as_tensor(self, "assign", value, variable.dtype)
@@ -129,15 +129,15 @@ def assign(self, variable: Variable, value) -> Update:
 
 @method_of(Graph)
 def compile(self, feeds=(), fetches=(), updates=(), *, steps=None) -> Executable:
-    """A callable of the feeds' arrays, in their order, that returns the fetched arrays and makes the updates.
+    """Makes a callable that takes the feeds' arrays in order, returns the fetched arrays and makes the updates.
 
-    steps: of so many steps in one dispatch. Then every array has one more axis, the first, with an entry for each step;
-    a step reads what the step before has updated. The results are those of as many calls.
+    steps: the number of steps in one dispatch. Every array then has one more axis, the first, with an entry for each
+    step; a step reads the variables that the step before updated. The results equal those of as many calls.
 
-    Nothing is recompiled as long as the feeds keep their shapes. A placeholder that it needs may be missing among the
-    feeds where bind has an array for it, or a call will be refused. A step that trains a model also needs
-    model.updates, such as moving averages: a UserWarning names those that are left out. ValueError where a fetch, an
-    update or a feed belongs to another graph, or two updates write one variable."""
+    Nothing is recompiled as long as the feeds keep their shapes. A needed placeholder may be missing among the feeds if
+    bind has an array for it; else a call is refused. A step that trains a model also needs model.updates, such as
+    moving averages: a UserWarning names those that are left out. ValueError: a fetch, an update or a feed belongs to
+    another graph, or two updates write one variable."""
     feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
     steps = None if steps is None else as_count("compile", "a number of steps", steps)
     warn_of_left_out(self, fetches, updates)
@@ -146,11 +146,12 @@ def compile(self, feeds=(), fetches=(), updates=(), *, steps=None) -> Executable
 
 @method_of(Graph)
 def run(self, fetches, feeds=None):
-    """The values of tensors, once: an array of one tensor, a list of arrays of several. It changes nothing.
+    """Computes the values of tensors once, and changes nothing. Returns an array for one tensor, a list of arrays for
+    several.
 
-    feeds: a dict of arrays by placeholder, or by the name of one. What is run again and again belongs into a step
-    (compile), which also updates variables; the graph keeps the executables of the last 8 different runs. ValueError or
-    TypeError: a placeholder is missing, or an array does not fit."""
+    feeds: a dict of arrays by placeholder, or by the name of one. To run again and again, or to update variables, use
+    compile; the graph keeps the executables of the last 8 different runs. ValueError or TypeError: a placeholder is
+    missing, or an array does not fit."""
     given = {} if feeds is None else feeds
     if not isinstance(given, Mapping):
         raise mistake("run", f"Expected feeds as a dict of arrays, got {type(given).__name__}", TypeError, "called")
@@ -168,7 +169,7 @@ def run(self, fetches, feeds=None):
 
 
 def _placeholder_of(self, key) -> Tensor:
-    """The placeholder, given itself or by its name."""
+    """Returns the placeholder, given itself or by its name."""
     if isinstance(key, Tensor):
         return key
     found = [op.results[0] for op in self.inspect() if op.kind == "placeholder"]
@@ -193,13 +194,12 @@ def _kept_runs(graph) -> dict:
 
 @method_of(Graph)
 def verify(self, feeds=(), fetches=(), updates=()) -> None:
-    """ValueError, with a line for each mistake, where a step of these feeds, fetches and updates cannot run:
-    it needs a placeholder that is not among the feeds, shapes or dtypes do not fit each other somewhere, or a
-    variable does not start with numbers (a trainable one: with finite ones).
+    """Raises a ValueError, with a line for each mistake, if a step of these feeds, fetches and updates cannot run: it
+    needs a placeholder that is not among the feeds, shapes or dtypes do not fit each other, or a variable does not
+    start with numbers (a trainable one: with finite ones).
 
-    feeds: the placeholders to feed, or a dict that gives each the shape that it is to be fed, with None for
-    what is not known: verify({x: (32, 8, 8, 1), y: None}, [loss]) asks whether batches of 32 fit. Without
-    fetches and updates the whole graph is looked at."""
+    feeds: the placeholders to feed, or a dict that gives each its shape, with None for unknown extents: verify({x: (32,
+    8, 8, 1), y: None}, [loss]) checks batches of 32. Without fetches and updates it checks the whole graph."""
     mistakes = self._verify(*_request("verify", feeds, fetches, updates))
     if mistakes:
         raise ValueError("\n".join(mistakes))
@@ -207,28 +207,28 @@ def verify(self, feeds=(), fetches=(), updates=()) -> None:
 
 @method_of(Graph)
 def inspect(self, feeds=(), fetches=(), updates=()) -> list[Op]:
-    """The ops that fetches and updates need (the whole graph's without them), in an order of execution.
+    """Returns the ops that fetches and updates need (without them: all ops), in an order of execution.
 
-    feeds: as for verify; a placeholder that is not fed keeps its shape. ValueError: a shape does not fit."""
+    feeds: as in verify; a placeholder that is not fed keeps its shape. ValueError: a shape does not fit."""
     return self._inspect(*_request("inspect", feeds, fetches, updates))
 
 
 @method_of(Graph)
 def stages(self, fetches=(), updates=()) -> list[list[Op]]:
-    """The ops that fetches and updates need (the whole graph's without them), in stages: each op in the first
-    one where everything it needs was computed in stages before."""
+    """Returns the ops that fetches and updates need (without them: all ops) in stages: each op in the first stage after
+    those that compute its operands."""
     return [list(stage) for _, stage in groupby(self.inspect((), fetches, updates), lambda op: op.stage)]
 
 
 @method_of(Graph)
 def describe(self, feeds=(), fetches=(), updates=()) -> str:
-    """What inspect finds, as a text for people: placeholders, variables, parameters, how many ops of which
-    kind, and what they cost."""
+    """Returns the findings of inspect as text: placeholders, variables, parameters, the number of ops of each kind, and
+    their cost."""
     return inspection.describe(self.inspect(feeds, fetches, updates))
 
 
 def _request(op, feeds, fetches, updates):
-    """(placeholders, the shape of each, fetches, updates)"""
+    """Returns (placeholders, the shape of each, fetches, updates)."""
     shapes = feeds if isinstance(feeds, Mapping) else {}
     feeds, fetches = as_sequence(op, "feeds", feeds), as_sequence(op, "fetches", fetches)
     updates = _updates_of(op, updates)
@@ -245,10 +245,9 @@ def _updates_of(op, updates):
 
 
 def gradients(loss: Tensor, tensors) -> list[Tensor]:
-    """The derivatives of the loss (of the sum of its elements) to each tensor of a list, each of that tensor's shape.
-
-    The gradient of a tensor that the loss does not depend on is zero. ValueError where an op on the way has
-    none."""
+    """Returns the derivative of the loss (of the sum of its elements) with respect to each tensor of a list, in that
+    tensor's shape. It is zero if the loss does not depend on the tensor. ValueError: an op on the way has no
+    gradient."""
     require_tensor("gradients", loss)
     tensors = as_sequence("gradients", "tensors", tensors)
     require_all("gradients", "tensors", Tensor, tensors)

@@ -1,4 +1,4 @@
-"""What x[key] means: slices as in NumPy, and places given by arrays and tensors."""
+"""x[key]: slices as in NumPy, and places given by arrays and tensors."""
 
 from functools import reduce
 from operator import add, index
@@ -13,17 +13,18 @@ from alloy.graph.engine import method_of
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 
-_TO_END = 2**63 - 1  # an end past the last element, going forward
-_TO_BEGIN = -(2**63)  # an end before the first element, going backward
+_TO_END = 2**63 - 1  # the end past the last element, going forward
+_TO_BEGIN = -(2**63)  # the end before the first element, going backward
 
 
 @method_of(Tensor)
 def __getitem__(self, key):
-    """As in NumPy: integers, slices of any stride, None, Ellipsis, and arrays of places, which may be tensors.
+    """Takes a part, as in NumPy: integers, slices of any stride, None, Ellipsis, and arrays of places, which may be
+    tensors.
 
     Arrays take their places in one axis, or in neighbouring axes together: x[rows], x[:, rows], x[rows, columns].
-    Negative places count from the end. A place outside the axis is a ValueError where it is known, and 0 where only a
-    run knows it. A mask must be an array: how much a tensor's true elements select, only a run knows."""
+    Negative places count from the end. A place outside the axis is a ValueError if it is known, and gives 0 if only a
+    run knows it. A mask must be an array: only a run knows how many elements a tensor's mask selects."""
     entries = _full_key(key, self)
     places = [i for i, entry in enumerate(entries) if isinstance(entry, (np.ndarray, Tensor))]
     if not places:
@@ -36,7 +37,7 @@ def __getitem__(self, key):
 
 
 def update_slice(tensor, key, update):
-    """The tensor with the update, which broadcasts to tensor[key], in its place."""
+    """Returns the tensor with the update, which broadcasts to tensor[key], in the place of tensor[key]."""
     require_tensor("slice_update", tensor)
     entries = _full_key(key, tensor)
     if any(isinstance(entry, (np.ndarray, Tensor)) for entry in entries):
@@ -64,7 +65,7 @@ def _sliced(tensor, entries):
 
 
 def _slice_of(entries, tensor) -> tuple[dict, list[int], list[int]]:
-    """The bounds of a slice by their attributes, the axes that it drops, and those that are added to what is left."""
+    """Returns the bounds of a slice by their attributes, the axes that it drops, and the axes that are then added."""
     starts, ends, strides, dropped, added = [], [], [], [], []
     for entry in entries:
         if entry is None:
@@ -83,7 +84,7 @@ def _slice_of(entries, tensor) -> tuple[dict, list[int], list[int]]:
 
 
 def _full_key(key, tensor) -> list:
-    """The key as a list with one entry for each axis, plus the Nones: integers, slices, arrays and tensors of
+    """Returns the key as a list with one entry for each axis, plus the Nones: integers, slices, arrays and tensors of
     integers."""
     rank = len(_known_rank(tensor))
     entries = [part for entry in (key if isinstance(key, tuple) else [key]) for part in _entries(entry)]
@@ -97,7 +98,7 @@ def _full_key(key, tensor) -> list:
 
 
 def _entries(entry) -> list:
-    """What stands in a key: itself, or of a mask an array for each of its axes."""
+    """Returns the entry of a key as a list; a mask becomes an array for each of its axes."""
     if isinstance(entry, list):
         try:
             array = np.array(entry)
@@ -109,7 +110,7 @@ def _entries(entry) -> list:
     if isinstance(entry, Tensor) and entry.dtype == "bool":
         raise mistake(
             "slice",
-            f"Expected integers, got the mask {describe(entry)}: how much it selects only a run knows; "
+            f"Expected integers, got the mask {describe(entry)}; only a run knows how much it selects; "
             "al.where(mask, x, 0) keeps the shape",
             TypeError,
         )
@@ -129,7 +130,7 @@ def _entries(entry) -> list:
 
 
 def _taken(tensor, axes, places):
-    """What is at the places in the neighbouring axes."""
+    """Takes the elements at the places in the neighbouring axes."""
     wide = any(isinstance(entry, Tensor) and entry.dtype in ("int64", "uint32", "uint64") for entry in places)
     dtype = "int64" if wide else "int32"
     indices = [_indices(tensor, axis, entry, dtype) for axis, entry in zip(axes, places)]
@@ -139,7 +140,7 @@ def _taken(tensor, axes, places):
     if len(arrays) == len(indices):
         together = tensor.graph.constant(np.stack(np.broadcast_arrays(*arrays), axis=-1))
     else:
-        zeros = reduce(add, [entry * 0 for entry in indices])  # of the shape of all
+        zeros = reduce(add, [entry * 0 for entry in indices])  # have the shape that all broadcast to
         together = apply("stack", [entry + zeros for entry in indices], {"axis": -1})
     first, count, rank = axes[0], len(axes), len(tensor.shape)
     if first:
@@ -154,7 +155,7 @@ def _taken(tensor, axes, places):
 
 
 def _indices(tensor, axis, places, dtype):
-    """The places counted from the first, of the dtype."""
+    """Returns the places counted from the first, of the dtype."""
     extent = tensor.shape[axis]
     if isinstance(places, Tensor):
         _known_rank(places)

@@ -10,7 +10,7 @@ from alloy.graph.text import amount, shape_text, table, type_text
 
 
 def describe(ops) -> str:
-    """Placeholders, variables, parameters (the elements of the trainable variables), operations by kind."""
+    """Counts placeholders, variables, parameters (the elements of the trainable variables), and operations by kind."""
     of_kind = {kind: [op for op in ops if op.kind == kind] for kind in ("placeholder", "variable")}
     variables = [op.results[0] for op in of_kind["variable"]]
     lines = [f"{len(ops)} ops in {ops[-1].stage + 1 if ops else 0} stages", "placeholders"]
@@ -35,7 +35,7 @@ def describe(ops) -> str:
         )
     ]
     unknown = sum(op.flops is None for op in ops)
-    rest = f", and those of {unknown} ops of unknown shape" if unknown else ""
+    rest = f", without {unknown} ops of unknown shape" if unknown else ""
     lines += [f"flops: {amount(flops(ops))}{rest}"]
     lines += ["ops"]
     lines += table([(kind, str(count)) for kind, count in Counter(op.kind for op in ops).most_common()])
@@ -43,9 +43,9 @@ def describe(ops) -> str:
 
 
 def by_layer(ops) -> str:
-    """A table with a line for each layer that has ops of its own: the shape that the last of them gives,
-    their parameters and floating point operations. Layers within one layer stand together."""
-    own, first = {}, {}  # by path: the ops; the position of the first one in it, however deep
+    """Returns a table with a line for each layer that has ops of its own: the shape of its last op, its parameters and
+    floating point operations. Layers within one layer stand together."""
+    own, first = {}, {}  # by path: its ops; the position of its first op, at any depth
     for i, op in enumerate(ops):
         path = tuple(op.name.split("/")[:-1])
         own.setdefault(path, []).append(op)
@@ -54,7 +54,7 @@ def by_layer(ops) -> str:
                 first.setdefault(path[:depth], i)
 
     def position(path):
-        """That of each layer around it in turn; what belongs to no layer stands last."""
+        """Orders a path by the first op of each layer around it; ops outside layers come last."""
         return not path, [first[path[: depth + 1]] for depth in range(len(path))]
 
     paths = sorted(own.keys() & first.keys(), key=position)
@@ -73,7 +73,7 @@ def by_layer(ops) -> str:
 
 
 def flops(ops) -> int:
-    """Floating point operations of the ops whose shapes are known."""
+    """Sums the floating point operations of the ops whose shapes are known."""
     return sum(op.flops or 0 for op in ops)
 
 
@@ -84,29 +84,29 @@ _PURPOSES = {"forward": "activations", "backward": "gradients", "update": "optim
 class Stored:
     """A value that a run computes and keeps for a while."""
 
-    name: str  # of the op, behind its layers' ("gradients/dense_0/matmul"); may be empty
-    kind: str  # of the op
+    name: str  # the op's, behind its layers' ("gradients/dense_0/matmul"); may be empty
+    kind: str  # the op's
     shape: tuple[int, ...]
     bytes: int
 
     @property
     def purpose(self) -> str:
-        """ "gradients" or "optimizer" where the name says so, else "activations"."""
+        """ "gradients" or "optimizer" if the name says so, else "activations"."""
         return _PURPOSES[phase_of(self.name)]
 
 
 @dataclass(frozen=True, repr=False)
 class MemoryPlan:
-    """The bytes that a run takes."""
+    """The bytes that a run needs."""
 
-    variables: int  # that it uses: parameters, an optimizer's state, moving averages
+    variables: int  # parameters, an optimizer's state, moving averages
     feeds: int  # copies, kept once a run has made them, or arrays read in place
     results: int
     constants: int
-    arena: int  # where everything lives that is computed on the way, at the fullest moment
-    scratch: int  # of the kernel that needs most
-    layouts: int  # weights that no run changes, in the order in which kernels want them
-    at_peak: tuple[Stored, ...]  # what the arena holds at that moment, the largest first
+    arena: int  # intermediate values, at the fullest moment
+    scratch: int  # working memory of the kernel that needs most
+    layouts: int  # copies of weights that no run changes, in the order that kernels need
+    at_peak: tuple[Stored, ...]  # the values in the arena at that moment, the largest first
 
     @property
     def total(self) -> int:
@@ -114,7 +114,7 @@ class MemoryPlan:
 
     @property
     def purposes(self) -> dict[str, int]:
-        """The bytes of at_peak by purpose. What they lack of the arena lies between them."""
+        """The bytes of at_peak by purpose. The rest of the arena lies between them."""
         return {
             purpose: sum(value.bytes for value in self.at_peak if value.purpose == purpose)
             for purpose in _PURPOSES.values()
@@ -152,7 +152,7 @@ def _parameters(ops):
 
 
 def elements(variables) -> int:
-    """How many all of them have."""
+    """Returns the number of elements of all variables."""
     return sum(math.prod(v.shape) for v in variables)
 
 

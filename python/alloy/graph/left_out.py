@@ -1,5 +1,5 @@
-"""Updates that a training step leaves out: of moving averages and random states, which a model's layers make and its
-user hands to compile."""
+"""Updates that a training step leaves out: moving averages and random states, which layers make and the user passes to
+compile."""
 
 from typing import Any
 from weakref import WeakSet
@@ -8,12 +8,12 @@ from alloy.graph.location import warn_user
 
 
 def training_calls(graph) -> "WeakSet[Any]":
-    """The outermost layers that were called in the graph with training=True."""
+    """Returns the outermost layers that were called in the graph with training=True."""
     return vars(graph).setdefault("_training_calls", WeakSet())
 
 
 def warn_of_left_out(graph, fetches, updates) -> None:
-    """A UserWarning where a step trains a model and leaves out some of model.updates."""
+    """Warns the user if a step trains a model and leaves out some of model.updates."""
     moved = {update.variable for update in updates}
     for model in training_calls(graph) if moved else ():
         missing = [update.variable.name for update in model.updates if update.variable not in moved]

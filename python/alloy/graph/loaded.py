@@ -1,4 +1,4 @@
-"""Steps that were exported to files, as any process runs them: without the graph and the Python that built them."""
+"""Steps exported to files. Any process runs them, without the graph and the Python code that built them."""
 
 import os
 from typing import NamedTuple
@@ -16,8 +16,7 @@ from alloy.graph.text import describe
 
 
 class Port(NamedTuple):
-    """A feed or a fetch of an executable that was loaded. shape: with None where any extent will do; None of unknown
-    rank."""
+    """A feed or a fetch of a loaded executable. shape: None for an extent that may vary; None for an unknown rank."""
 
     name: str
     shape: tuple[int | None, ...] | None
@@ -26,14 +25,14 @@ class Port(NamedTuple):
 
 @method_of(Executable)
 def export(self, path, *feeds) -> None:
-    """Writes the step into a file, from which al.load_executable, `alloy run` and MPSGraph programs run it: the graph
-    that it needs, and the values that its variables have at one moment between two runs.
+    """Writes the step into a file for al.load_executable, `alloy run` and MPSGraph programs: the graph that it needs,
+    and its variables' values of one moment between two runs.
 
-    feeds: arrays of a run or their shapes, in order, with None where any extent will do; none of them: as the
-    placeholders' shapes are. Names of feeds and fetches are those of the tensors. The file appears complete or not at
-    all; on a Mac it is a folder, of macOS 14 or newer.
-    ValueError: an op cannot be exported for shapes that are open. OSError: the disk is full, the directory is missing,
-    ..."""
+    feeds: arrays of a run or their shapes, in order, with None for extents that may vary; without feeds: the
+    placeholders' shapes. Feeds and fetches are named like the tensors. The file appears complete or not at all; on a
+    Mac it is a folder, for macOS 14 or newer.
+
+    ValueError: an op cannot be exported for open shapes. OSError: the disk is full, the directory is missing, ..."""
     path = as_file_name("export", path)
     _told_of_file(OSError, path, lambda: self._write(path, [as_shape(_shape_of(feed), "export") for feed in feeds]))
 
@@ -43,7 +42,7 @@ def _shape_of(feed):
 
 
 def _told_of_file(error, path, work):
-    """What work() gives; what the framework says of the file is raised as that error."""
+    """Calls work(), and raises the framework's complaints about the file as that error."""
     try:
         return work()
     except DeviceError as failure:
@@ -58,14 +57,14 @@ def load_executable(path, *, device: str = "") -> "LoadedExecutable":
     device: the kind or the name of one of al.devices(); "" is the first. ValueError: the file is foreign, damaged, cut
     off, or of a newer format. OSError: it cannot be read."""
     given, path = path, as_file_name("load_executable", path)
-    os.stat(given)  # whose errors name it as it was given
+    os.stat(given)  # its errors name the path as given
     require_device("load_executable", device)
     return LoadedExecutable(_told_of_file(ValueError, path, lambda: Package(path, device)))
 
 
 class LoadedExecutable:
-    """A step that al.load_executable has loaded: arrays in, arrays out. It has variables of its own, which its runs
-    update as the step that was exported does. Any thread may call it; runs are serialised."""
+    """A step loaded by al.load_executable: arrays in, arrays out. It has variables of its own, which its runs update
+    like the exported step's. Any thread may call it; runs are serialised."""
 
     def __init__(self, package: Package):
         self._package = package
@@ -76,21 +75,21 @@ class LoadedExecutable:
 
     @property
     def feeds(self) -> tuple[Port, ...]:
-        """What a call gives arrays for, in order: name, shape, dtype."""
+        """The arrays that a call takes, in order: name, shape, dtype."""
         return self._feeds
 
     @property
     def fetches(self) -> tuple[Port, ...]:
-        """What a call gives, in order."""
+        """The arrays that a call returns, in order: name, shape, dtype."""
         return self._fetches
 
     def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
-        """The fetches, for feeds given in their order, by name, or in a dict by name. ValueError or TypeError: another
-        shape or dtype than those of `feeds`, or shapes that do not fit one another."""
+        """Returns the fetches, for feeds given in order, by name, or in a dict by name. ValueError or TypeError: a
+        shape or dtype differs from `feeds`, or shapes do not fit each other."""
         return Fetches(fed(LoadedExecutable._run, self, arrays, by_label))
 
     def export(self, path) -> None:
-        """Writes it again, with the values that its variables have now. OSError: as Executable.export."""
+        """Writes the step again, with the present values of its variables. OSError: as in Executable.export."""
         path = as_file_name("export", path)
         _told_of_file(OSError, path, lambda: self._package.write(path))
 

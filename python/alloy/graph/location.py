@@ -1,4 +1,4 @@
-"""Where the user's code stands: the place that every op, message and warning names."""
+"""Finds the user's line, which every op, message and warning names."""
 
 import difflib
 import functools
@@ -11,7 +11,7 @@ import warnings
 from alloy.graph.notebook import cell_of
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_COMMAND = os.path.join(_PACKAGE, "tools", "cli.py")  # a program like a user's
+_COMMAND = os.path.join(_PACKAGE, "tools", "cli.py")  # counts as a user's program
 _INSTALLED = (
     "<frozen",
     *(
@@ -27,14 +27,14 @@ _INSTALLED = (
 
 @functools.cache
 def _whose(file: str) -> str:
-    """Of which code the file is."""
+    """Tells whether a file is the user's, Alloy's, or of an installed package."""
     if file == _COMMAND or not file.startswith((_PACKAGE, *_INSTALLED)):
         return "user"
     return "alloy" if file.startswith(_PACKAGE) else "installed"
 
 
 def _user_frame():
-    """The innermost frame of a user's program; where all are of installed packages, the innermost outside this one."""
+    """Returns the innermost frame of the user's program; without one, the innermost frame outside this package."""
     frame, outside = sys._getframe(1), None
     while True:
         whose = _whose(frame.f_code.co_filename)
@@ -48,13 +48,13 @@ def _user_frame():
 
 
 def is_users_file(path: str) -> bool:
-    """Whether a file of code belongs to no installed package, nor to this one."""
+    """Tells whether a file of code belongs neither to an installed package nor to this one."""
     return not path.startswith((_PACKAGE, *_INSTALLED))
 
 
 def user_location() -> str:
-    """The innermost line of the user's program, as "file.py:12", relative to the working directory, or "In[3]:12" of a
-    cell of a notebook."""
+    """Returns the innermost line of the user's program, as "file.py:12", relative to the working directory, or
+    "In[3]:12" in a notebook's cell."""
     frame = _user_frame()
     path = frame.f_code.co_filename
     cell = cell_of(path)
@@ -68,7 +68,7 @@ def user_location() -> str:
 
 
 def mistake(op: str, message: str, kind: type[Exception] = ValueError, act: str = "built") -> Exception:
-    """An exception in the form of the engine's: "[op] message; built at file.py:12."."""
+    """Makes an exception in the form of the engine's: "[op] message; built at file.py:12."."""
     return kind(f"[{op}] {message}; {act} at {user_location()}.")
 
 
@@ -89,7 +89,7 @@ def meant(name: str, names, cutoff: float = 0.6) -> str:
 
 
 def warn_user(message: str) -> None:
-    """A UserWarning that points at the user's line; by Python's default filter it shows once per line."""
+    """Warns at the user's line; by Python's default filter a UserWarning shows once per line."""
     frame = _user_frame()
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     warnings.warn_explicit(message, UserWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)

@@ -1,4 +1,4 @@
-"""What the kernels of a step cost in time."""
+"""The time that the kernels of a step take."""
 
 import json
 from collections import defaultdict
@@ -10,16 +10,16 @@ from alloy.graph.location import mistake
 from alloy.graph.scope import layer_of, phase_of
 from alloy.graph.text import shape_text, table
 
-GROUPS = ("layer", "phase", "kind", "kernel")  # what a table may group by
+GROUPS = ("layer", "phase", "kind", "kernel")  # the choices of Profile.table
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel of a step: what it computes, what that takes at least, and what it took."""
+    """One kernel of a step: its op, the least work it needs, and the time it took."""
 
-    name: str  # of the op, behind its layers' ("gradients/dense_0/matmul"); may be empty
-    kind: str  # of the op
-    shape: tuple[int, ...]  # of its value
+    name: str  # the op's, behind its layers' ("gradients/dense_0/matmul"); may be empty
+    kind: str  # the op's
+    shape: tuple[int, ...]  # its value's
     flops: int
     bytes: int  # read and written
     total: float  # seconds in all runs
@@ -28,13 +28,13 @@ class Kernel:
 
     @property
     def layer(self) -> str:
-        """The layer it belongs to, forward, backward and in the update of its variables."""
+        """The layer it belongs to, in the forward and backward pass and in the update of the layer's variables."""
         path = layer_of(self.name)
         return (path.rpartition("/")[0] if self.phase == "update" else path) or "(outside layers)"
 
     @property
     def label(self) -> str:
-        """The kind, and of several ops that are one kernel also the last one: "fused relu"."""
+        """The kind; if several ops are one kernel, with the last of them: "fused relu"."""
         return f"{self.kind} {self.name.rpartition('/')[2]}" if self.kind == "fused" and self.name else self.kind
 
     @property
@@ -48,7 +48,7 @@ class Profile:
     """The kernels of a step in the order in which they ran."""
 
     kernels: tuple[Kernel, ...]
-    times: tuple[float, ...]  # seconds of each run, in kernels
+    times: tuple[float, ...]  # seconds in kernels, for each run
 
     @property
     def runs(self) -> int:
@@ -56,13 +56,13 @@ class Profile:
 
     @property
     def seconds(self) -> float:
-        """Of a run, in kernels: the mean."""
+        """The mean seconds of a run in kernels."""
         return sum(self.times) / self.runs
 
     def table(self, by: str = "layer", most: int = 30) -> str:
-        """The groups of kernels that took most of a run, in the mean: by "layer", "phase", "kind" or "kernel" (the op
-        and its shape). The rates count the arithmetic and the traffic that the ops cannot do without. Below it the
-        median of the runs, and the quartiles, between which half of them lie.
+        """Returns a table of the kernels that took the most time of a run, on average, grouped by "layer", "phase",
+        "kind" or "kernel" (the op and its shape). The rates count only the arithmetic and traffic that the ops need at
+        least. Below it stand the median of the runs, and the quartiles.
 
         ValueError: by is something else."""
         if by not in GROUPS:
@@ -100,7 +100,7 @@ class Profile:
         return self.table()
 
     def save_trace(self, path) -> None:
-        """Writes the last run as a trace that Perfetto and chrome://tracing show."""
+        """Writes the last run as a trace for Perfetto and chrome://tracing."""
         events = [
             {
                 "name": kernel.name or kernel.kind,

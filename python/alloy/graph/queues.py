@@ -1,4 +1,4 @@
-"""Queues and events: what orders the steps of different graphs, and the host."""
+"""Queues and events: the order of steps of different graphs, and of the host."""
 
 import operator
 from collections.abc import Callable
@@ -8,20 +8,20 @@ from alloy._core import Event, Queue
 from alloy.graph.engine import method_of
 from alloy.graph.location import mistake
 
-# The engine's own; what users may call follows.
+# The engine's own methods, without their checks.
 _make_queue: Callable[..., None] = Queue.__init__
 _make_event: Callable[..., None] = Event.__init__
 _LARGEST = 2**64 - 1
 
-Queue.__doc__ = """What is submitted to a queue runs in the order in which it was submitted; queues run side by side.
+Queue.__doc__ = """Runs steps in the order in which they were submitted; queues run side by side.
 
     queue = al.Queue()
     result = step.submit(x, queue=queue)
 
-    Each graph has a queue of its own, on which its steps run otherwise. Steps of one graph keep their order whatever
-    queues they are on (Executable.submit).
+    Without queue= a step runs on its graph's own queue. Steps of one graph keep their order on any queues
+    (Executable.submit).
 
-    device: the kind or the name of one of al.devices(), as of a graph; "" is the first. ValueError: there is none."""
+    device: the kind or the name of one of al.devices(), as for a graph; "" is the first. ValueError: there is none."""
 Event.__doc__ = """A number, 0 at first, that steps and the program set and wait for.
 
     event = al.Event()
@@ -29,7 +29,7 @@ Event.__doc__ = """A number, 0 at first, that steps and the program set and wait
     second.submit(y, wait_for=(event, 1))  # starts when the first step is over
     event.wait(1)
 
-    Values only grow: who waits for a value goes on once it is reached or passed. Any thread may use an event."""
+    Values only grow: waiting for a value ends once it is reached or passed. Any thread may use an event."""
 
 
 def require_device(op: str, device) -> None:
@@ -53,7 +53,7 @@ for _class, _init in ((Queue, _init_queue), (Event, _init_event)):
 
 @method_of(Event)
 def signal(self, value: int):
-    """Sets the value; what waits for it, or for less, goes on.
+    """Sets the value, and lets steps and threads go on that wait for it, or for less.
 
     ValueError: the event has passed that value."""
     self._signal(_value("signal", value))
@@ -63,7 +63,7 @@ def signal(self, value: int):
 def wait(self, value: int, timeout: float | None = None) -> bool:
     """Returns True when the value is reached, False after `timeout` seconds.
 
-    Other threads run meanwhile, and Ctrl-C is answered. Coroutines await a submission instead."""
+    Other threads run meanwhile, and Ctrl-C interrupts it. Coroutines await a submission instead."""
     if timeout is not None and not isinstance(timeout, Real):
         raise mistake("wait", f"Expected seconds or None as timeout, got {_kind(timeout)}", TypeError, "called")
     if timeout is not None and not timeout >= 0:
@@ -84,14 +84,14 @@ def _value(op, value):
 
 
 def as_queue(given) -> Queue | None:
-    """The queue that submit was given."""
+    """Returns the argument queue of submit. TypeError: it is neither a queue nor None."""
     if given is not None and not isinstance(given, Queue):
         raise mistake("submit", f"Expected an al.Queue as queue, got {_kind(given)}{_FEEDS}", TypeError, "called")
     return given
 
 
 def moments(name: str, given) -> list[tuple[Event, int]]:
-    """The pairs of events and values that submit was given."""
+    """Returns the pairs of events and values in an argument of submit."""
     pairs = [given] if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Event) else given
     expected = f"Expected (event, value), or a list of such pairs, as {name}"
     if not isinstance(pairs, (list, tuple)):

@@ -1,6 +1,6 @@
 """Names of ops and variables. In a layer they begin with its path: the names of the layers around it and its own,
-joined by slashes, for instance "stage0/block1/conv2d_0/weights". Before that, names of ops that compute gradients have
-"gradients", and names of an optimizer's ops and variables have "optimizer"."""
+joined by slashes, for instance "stage0/block1/conv2d_0/weights". Before the path, ops that compute gradients have
+"gradients", and an optimizer's ops and variables have "optimizer"."""
 
 from contextlib import contextmanager
 
@@ -8,23 +8,24 @@ from alloy._core import GRADIENTS, OPTIMIZER, Graph
 
 
 class _Paths:
-    """Of a graph: the path of the layer that is at work, None outside of all, and those that are taken."""
+    """The layer paths of a graph: the present one, None outside of layers, and the taken ones."""
 
     def __init__(self, graph: Graph):
         self.present: str | None = None
         self._taken: set[str] = set()
-        self._numbers: dict[str, int] = {}  # by path: below this number all are taken
+        self._numbers: dict[str, int] = {}  # path: all numbers below this one are taken
         for variable in graph.variables:
             self.claim(variable.name)
 
     def claim(self, path: str) -> None:
-        """With the paths around it."""
+        """Takes the path and the paths around it."""
         while path and path not in self._taken:
             self._taken.add(path)
             path = path.rpartition("/")[0]
 
     def free(self, path: str, first: int | None) -> str:
-        """The path where it is free and no number is asked, or the path with the first number from which it is."""
+        """Returns the path if it is free and first is None, else the path with the first free number from `first`
+        on."""
         if first is None:
             if path not in self._taken:
                 return path
@@ -44,24 +45,24 @@ def _paths(graph: Graph) -> _Paths:
 
 
 def claim(graph: Graph, name: str) -> None:
-    """No layer gets that name, or one around it, any more."""
+    """Reserves a name, and the names around it: no layer can get them any more."""
     _paths(graph).claim(name)
 
 
 def scoped(graph: Graph, name: str, kind: str = "") -> str:
-    """The name, or in a layer without one the kind, as one of the layer's."""
+    """Returns the name behind the present layer's path; without a name, the kind."""
     present = _paths(graph).present
     return f"{present}/{name or kind}" if present else name
 
 
 def is_scoped(graph: Graph) -> bool:
-    """Whether a layer is at work."""
+    """Tells whether a layer is being called."""
     return _paths(graph).present is not None
 
 
 @contextmanager
 def scope(graph: Graph, path: str):
-    """What is added to the graph meanwhile belongs to the path, which nothing else can claim any more."""
+    """Puts everything added meanwhile behind the path, and reserves the path."""
     paths = _paths(graph)
     around, paths.present = paths.present, path
     try:
@@ -72,16 +73,16 @@ def scope(graph: Graph, path: str):
 
 
 def free_path(graph: Graph, name: str | None, kind: str) -> str:
-    """The name, or the kind with a number, behind the present path; with another number where it is taken."""
+    """Returns the name, or the kind with a number, behind the present path; with another number if it is taken."""
     return _paths(graph).free(scoped(graph, name or kind), None if name else 0)
 
 
 def phase_of(name: str) -> str:
-    """Of a step, by the name of an op in it: "forward", "backward" or "update"."""
+    """Returns the phase of a step that an op of that name belongs to: "forward", "backward" or "update"."""
     return {GRADIENTS: "backward", OPTIMIZER: "update"}.get(name.partition("/")[0], "forward")
 
 
 def layer_of(name: str) -> str:
-    """The path of the layer that an op of that name belongs to, forward and backward; "" for none."""
+    """Returns the path of the layer that an op of that name belongs to, forward and backward, or ""."""
     path = name.split("/")
     return "/".join(path[phase_of(name) != "forward" : -1])

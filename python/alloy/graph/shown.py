@@ -1,10 +1,10 @@
-"""How a graph and what it is made of are shown at the prompt and in messages."""
+"""The texts of a graph and its parts at the prompt and in messages."""
 
 from alloy._core import Event, Executable, Graph, Op, Pending, Queue, Submission, Tensor, Update
 from alloy.graph import inspection
 from alloy.graph.text import describe, shape_text
 
-_MOST = 8  # updates of an executable
+_MOST = 8  # updates shown of an executable
 
 
 def _named(tensor):

@@ -8,16 +8,15 @@ from alloy.graph.location import mistake
 
 
 class Staging:
-    """Sets of arrays that take turns (Executable.staging): one is filled while steps in flight read the others, where
-    they lie.
+    """Sets of arrays that take turns (Executable.staging): one is filled while steps in flight read the others in
+    place.
 
-    staging = step.staging((32, 64), (32,))
-    for rows in batches:
-        x, y = staging.arrays()             # free memory; waits for the step that read it last
-        np.take(images, rows, 0, out=x)
-        np.take(labels, rows, 0, out=y)
-        result = staging.submit(x, y)       # reads x and y until it is done: do not write them
-    """
+        staging = step.staging((32, 64), (32,))
+        for rows in batches:
+            x, y = staging.arrays()             # free memory; waits for the step that read it last
+            np.take(images, rows, 0, out=x)
+            np.take(labels, rows, 0, out=y)
+            result = staging.submit(x, y)       # reads x and y until it is done: do not write them"""
 
     def __init__(self, step, shapes):
         shapes = [as_shape(shape, "staging") for shape in shapes] or [feed.shape for feed in step.feeds]
@@ -32,14 +31,14 @@ class Staging:
         self._turn = 0
 
     def arrays(self) -> list[np.ndarray]:
-        """An array for each feed, which no step reads any more, with undefined contents."""
+        """Returns an array for each feed, with undefined contents, that no step reads any more."""
         self._turn = (self._turn + 1) % len(self._sets)
         if (reader := self._readers[self._turn]) is not None:
             reader.wait()
         return list(self._sets[self._turn])
 
     def submit(self, *arrays) -> Submission:
-        """Starts the step on the arrays given last, or on parts of them that begin where they begin."""
+        """Starts the step on the arrays that arrays() returned last, or on their beginnings."""
         for array, mine in zip(arrays, self._sets[self._turn]):
             if not isinstance(array, np.ndarray) or not np.may_share_memory(array, mine):
                 raise mistake("staging", "Expected the arrays that arrays() gave last, or parts of them", act="called")

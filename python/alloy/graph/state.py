@@ -1,5 +1,5 @@
-"""Variables that the steps of a training read and change, by short names: an optimizer's slots of a parameter, a
-metric's totals."""
+"""Variables that training steps read and change, under short names: an optimizer's slots of a parameter, a metric's
+totals."""
 
 import numpy as np
 
@@ -10,13 +10,15 @@ from alloy.graph.scope import scope
 
 
 class State:
-    """While a step is built, state[name] is a tensor: what the steps before have left, or what was put there since.
-    state[name] = value says what the step leaves. state.setdefault(name, value) is state[name], where value, a number
-    or an array, is what it is before the first step."""
+    """Tensors that are kept from step to step. While a step is built, state[name] is the present value, and state[name]
+    = value sets the value after the step. state.setdefault(name, value) is state[name], starting with value, a number
+    or an array, before the first step."""
 
     def __init__(self, owner: Graph | Variable, path: str):
-        """owner: the graph; or a variable, which the state does not keep alive: then a name that is missing starts with
-        zeros of the variable's shape. path: what the names of the variables begin with."""
+        """Begins without variables. path: the beginning of their names.
+
+        owner: the graph, or a variable, which the state does not keep alive: then missing names start with zeros of its
+        shape."""
         self._graph = owner if isinstance(owner, Graph) else None
         self._like = None if isinstance(owner, Graph) else owner.weak()
         self.path = path
@@ -29,7 +31,7 @@ class State:
         return self._graph or self._variable().graph
 
     def _variable(self) -> Variable:
-        """The one that the state is of, which whoever uses the state keeps alive."""
+        """Returns the owner, a variable that the state's user keeps alive."""
         variable = self._like() if self._like is not None else None
         assert variable is not None
         return variable
@@ -63,17 +65,18 @@ class State:
         self._next[name] = as_tensor(self.graph, "state", value, before.dtype)
 
     def updates(self, taken: Tensor | None = None) -> list[Update]:
-        """Those of what was put there since the last call, which from now on is what steps have left. taken: a bool
-        tensor of one element; where it is false, nothing changes."""
+        """Returns updates for all values set since the last call. taken: a bool tensor of one element; where it is
+        false, nothing changes."""
         following, self._next = self._next, {}
         return self._assigned(following, taken)
 
     def forget(self) -> None:
-        """What was put there since the last updates() is not left: the step could not be built."""
+        """Discards all values set since the last updates(): the step could not be built."""
         self._next = {}
 
     def restarts(self, taken: Tensor | None = None) -> list[Update]:
-        """Updates that make everything what it was before the first step; where taken is false, nothing changes."""
+        """Returns updates that set everything to its value before the first step; where taken is false, nothing
+        changes."""
         return self._assigned(self._starts, taken)
 
     def _assigned(self, values, taken):

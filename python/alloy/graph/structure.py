@@ -1,4 +1,4 @@
-"""Several values as one: a value by itself, or tuples, lists and dicts of them, however deep."""
+"""Several values as one: a value by itself, or tuples, lists and dicts of them, at any depth."""
 
 
 def _is_node(value) -> bool:
@@ -6,7 +6,7 @@ def _is_node(value) -> bool:
 
 
 def leaves(structure) -> list:
-    """The values in their order, depth first; those of a dict in the order of its keys' insertion."""
+    """Returns the values in their order, depth first; the values of a dict in the order of insertion."""
     if not _is_node(structure):
         return [structure]
     parts = structure.values() if isinstance(structure, dict) else structure
@@ -14,7 +14,7 @@ def leaves(structure) -> list:
 
 
 def paths(structure, path: str = "") -> list[str]:
-    """Of each leaf where it stands: keys and positions joined by slashes, below the path."""
+    """Returns the place of each leaf: keys and positions joined by slashes, below the path."""
     if not _is_node(structure):
         return [path]
     parts = structure.items() if isinstance(structure, dict) else enumerate(structure)
@@ -22,14 +22,14 @@ def paths(structure, path: str = "") -> list[str]:
 
 
 def rebuild(structure, given):
-    """The structure with other leaves, given in the order of leaves(structure)."""
+    """Returns the structure with other leaves, given in the order of leaves(structure)."""
     given = iter(given)
     return convert(lambda leaf: next(given), structure)
 
 
 def convert(function, structure, nodes=(tuple, list, dict)):
-    """The structure with function(leaf) for each leaf; tuples, named tuples, lists and dicts as they were. nodes: what
-    is taken apart; all else is a leaf."""
+    """Returns the structure with function(leaf) for each leaf, and its tuples, named tuples, lists and dicts. nodes:
+    the types to take apart; all else is a leaf."""
     if not isinstance(structure, nodes) or not _is_node(structure):
         return function(structure)
     if isinstance(structure, dict):

@@ -1,5 +1,5 @@
-"""What Python's operators, NumPy's functions and conversions mean for tensors. Importing it adds them to the engine's
-Tensor; indexing.py adds x[key], and ops/methods.py the methods."""
+"""Python's operators, NumPy's functions and conversions for tensors. Importing it adds them to the engine's Tensor;
+indexing.py adds x[key], and ops/methods.py the methods."""
 
 import operator
 
@@ -18,8 +18,8 @@ _OPERANDS = (Tensor, np.ndarray, *SCALARS)
 
 
 def _not_operand(op, other):
-    """NotImplemented, with which Python asks the other operand; a mistake where that is one of Python's own types, or
-    an array of another library."""
+    """Returns NotImplemented, so that Python asks the other operand; raises if that is of a type of Python's own, or an
+    array of another library."""
     if type(other).__module__ == "builtins" or hasattr(other, "__dlpack__"):
         raise no_operand(op, other)
     return NotImplemented
@@ -41,7 +41,7 @@ def _binary(op: str, reflected: bool = False):
 
 
 def _bits(word: str, reflected: bool = False):
-    """Of bools the logical op, of integers the one on their bits, as NumPy has it."""
+    """Makes an operator: the logical op for bools, the bitwise one for integers, as in NumPy."""
 
     def operation(self, other):
         return _binary(f"logical_{word}" if self.dtype == "bool" else f"bitwise_{word}", reflected)(self, other)
@@ -67,7 +67,7 @@ for _symbol in ("and", "or", "xor"):
     setattr(Tensor, f"__r{_symbol}__", _bits(_symbol, reflected=True))
 for _symbol, _op in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
     setattr(Tensor, f"__{_symbol}__", _binary(_op))
-# What NumPy's operators call where an array stands left of a tensor.
+# NumPy's operators call this if an array stands left of a tensor.
 _NUMPY = {
     np.add: operator.add,
     np.subtract: operator.sub,
@@ -95,7 +95,7 @@ _MIRRORED |= {operator.eq: "__eq__", operator.ne: "__ne__"}
 
 @method_of(Tensor)
 def __array_ufunc__(self, ufunc, method, *inputs, **options):
-    """An operator between an array and a tensor; NumPy's functions are refused, because they compute at once."""
+    """Applies an operator between an array and a tensor; refuses NumPy's functions, because they compute at once."""
     operation = _NUMPY.get(ufunc)
     if method != "__call__" or options or operation is None or isinstance(inputs[0], Tensor):
         raise _not_numpys(self, ufunc.__name__)
@@ -120,7 +120,7 @@ def _not_numpys(tensor, name):
     return mistake(
         name,
         f"Expected an array for numpy.{name}, got the tensor {describe(tensor)}, which has a value only during a run; "
-        f"functions of tensors are those of alloy{', and w.numpy() is an array' * isinstance(tensor, Variable)}",
+        f"alloy has its own functions of tensors{', and w.numpy() is an array' * isinstance(tensor, Variable)}",
         TypeError,
         "called",
     )
@@ -128,7 +128,7 @@ def _not_numpys(tensor, name):
 
 @method_of(Tensor)
 def __eq__(self, other):
-    """Whether both are one tensor of one graph, so that tensors can be keys; not an op, which al.equal is."""
+    """Tells whether both are one tensor of one graph, so that tensors can be keys. It is no op; al.equal is one."""
     if isinstance(other, Tensor):
         return self._is(other)
     if isinstance(other, _OPERANDS) or hasattr(other, "__dlpack__"):
@@ -270,8 +270,8 @@ _assign = Variable.assign
 
 @method_of(Variable)
 def assign(self, value):
-    """Sets the value, at once. ValueError: another shape. TypeError: another dtype, or a tensor without a value; what
-    a step computes it assigns by graph.assign."""
+    """Sets the value at once. ValueError: another shape. TypeError: another dtype, or a tensor, which has no value;
+    graph.assign assigns tensors in a step."""
     if isinstance(value, Tensor) and not isinstance(value, Variable):
         raise mistake(
             "assign",
@@ -285,7 +285,7 @@ def assign(self, value):
 
 @method_of(Variable)
 def __array__(self, dtype=None, copy=None):
-    """A copy of the value, as numpy()."""
+    """Returns a copy of the value, as numpy() does."""
     if copy is False:
         raise mistake("array", f"Expected a copy of {self!r}, whose value lives on the device", ValueError, "asked")
     return self.numpy() if dtype is None else self.numpy().astype(dtype)
@@ -293,7 +293,7 @@ def __array__(self, dtype=None, copy=None):
 
 @method_of(Variable)
 def __dlpack__(self, **options):
-    """A copy of the value for another library, in host memory."""
+    """Returns a copy of the value for another library, in host memory."""
     try:
         return self.numpy().__dlpack__(**options)
     except BufferError:

@@ -1,18 +1,18 @@
-"""How tensors, amounts and tables are written for people."""
+"""Texts of tensors, amounts and tables for people."""
 
 
 def describe(tensor) -> str:
-    """The tensor's dtype and shape as the engine prints them, for instance float32(64, ?)."""
+    """Returns the tensor's dtype and shape as the engine prints them, for instance float32(64, ?)."""
     return type_text(tensor.dtype, tensor.shape)
 
 
 def type_text(dtype: str, shape) -> str:
-    """For instance float32(64, ?)."""
+    """Returns dtype and shape, for instance float32(64, ?)."""
     return dtype + shape_text(shape)
 
 
 def shape_text(shape) -> str:
-    """For instance (64, ?), (5,), () and, of unknown rank, (...)."""
+    """Returns for instance (64, ?), (5,), (), and (...) for an unknown rank."""
     if shape is None:
         return "(...)"
     dims = ["?" if extent is None else str(extent) for extent in shape]
@@ -20,7 +20,7 @@ def shape_text(shape) -> str:
 
 
 def amount(count: float, unit: str = "") -> str:
-    """To three digits, for people: "4.1 G", "283 MB"."""
+    """Rounds to three digits, for people: "4.1 G", "283 MB"."""
     for prefix in ("", "k", "M", "G", "T", "P", "E"):
         if count < 999.5 or prefix == "E":
             break
@@ -29,8 +29,8 @@ def amount(count: float, unit: str = "") -> str:
 
 
 def table(rows, numbers=(), indent=2):
-    """The rows as lines with their columns aligned, those of numbers at the right. Lines of more than 80 characters are
-    made to fit by leaving out the middle of the texts in the widest column."""
+    """Returns the rows as lines with aligned columns, columns of numbers to the right. Lines of more than 80 characters
+    lose the middle of the texts in the widest column."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     widest = max((i for i in range(len(widths)) if i not in numbers), key=widths.__getitem__, default=None)
     excess = indent + sum(widths) + 2 * (len(widths) - 1) - 80

@@ -1,13 +1,13 @@
 """Losses: functions of predictions and targets that give one value for each example.
 
-A loss of (predictions, targets) gives a tensor (n,) for a batch of n examples, and for sequences and the like one value
-for each place, (n, steps). mean(...) makes the number of them that is minimized and shown: sum(values) / (how many
-there are). Options such as ignore_index let examples count differently: the values are then multiplied by weights, and
+A loss takes (predictions, targets) and gives a tensor (n,) for a batch of n examples, or one value for each place, (n,
+steps), for sequences and the like. The Trainer minimizes and shows mean(values), which is sum(values) / (number of
+values). Options such as ignore_index let examples count differently: the values are then multiplied by weights, and
 their mean is sum(values) / sum(weights(values)). A loss of your own may give a pair of tensors (values, weights), whose
 mean is sum(values * weights) / sum(weights). mean also describes sample weights and masks.
 
-Predictions are logits, not probabilities, wherever targets are classes or probabilities. Those of float16 and bfloat16
-are widened: losses are computed in float32, and are float32.
+Predictions are logits, not probabilities, wherever targets are classes or probabilities. Losses are computed in float32
+and are float32, also for float16 and bfloat16.
 
 Options are keyword arguments. A Trainer takes a loss by its name, or as a function:
 
@@ -45,7 +45,7 @@ __all__ = [
 
 
 def get(loss, op: str = "losses"):
-    """The loss of that name; a function is itself. op: what a message says in brackets.
+    """Returns the loss of that name. A function is returned as it is. op: the word in brackets before a message.
 
     ValueError: no loss has that name; the message lists all. TypeError: neither a name nor a function."""
     if isinstance(loss, str):

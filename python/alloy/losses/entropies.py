@@ -30,16 +30,17 @@ def softmax_cross_entropy(
     confident and right.
 
     logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape. Result:
-    float32 (...), NaN where a class is none from 0 to classes - 1, or a distribution does not add up to 1. ValueError:
-    the shapes do not belong together. The values are those of PyTorch's cross_entropy with reduction="none", and their
-    al.losses.mean is that with reduction="mean", with
+    float32 (...), NaN where a class is outside 0 to classes - 1, or a distribution does not add up to 1. ValueError:
+    the shapes do not belong together. The values equal PyTorch's cross_entropy with reduction="none", and their
+    al.losses.mean equals reduction="mean".
 
-    label_smoothing: so much of each label, 0 to 1, is spread over all classes alike (Szegedy et al., 2015).
-    class_weights: (classes,) numbers from 0 on. Integer labels count as much as their class. What smoothing moves to a
-    class is weighed by that class. Of distributions each class's part is multiplied by its weight.
-    ignore_index: integer labels that are this number do not count, and need not be classes.
+    label_smoothing: this share of each label, 0 to 1, is spread evenly over all classes (Szegedy et al., 2015).
+    class_weights: (classes,) numbers of 0 or more. An integer label counts as much as its class. The weight of a class
+    also multiplies the share that smoothing moves to it, and its part of a distribution.
+    ignore_index: integer labels equal to this number do not count, and need not be classes.
 
-    An example of a class of weight 0 does not count; PyTorch would still add what smoothing moved to other classes."""
+    An example of a class of weight 0 does not count; PyTorch would still add the shares that smoothing moved to other
+    classes."""
     op = "softmax_cross_entropy"
     smoothing, ignore_index = share(op, "label_smoothing", label_smoothing), index_or_none(op, ignore_index)
     warn_of_probabilities(op, logits, "softmax")
@@ -72,15 +73,15 @@ def softmax_cross_entropy(
 def binary_cross_entropy(
     logits: Tensor, targets: Tensor, *, label_smoothing: float = 0.0, class_weights=None, pos_weight=None
 ) -> Tensor:
-    """The mean over an example's elements of -t log s(z) - (1 - t) log(1 - s(z)), s the logistic function.
+    """-t log s(z) - (1 - t) log(1 - s(z)), s the logistic function, averaged over an example's elements.
 
-    z, the logits, and t, the targets in [0, 1], are of one shape (n, ...); other targets give NaN. Computed without
-    overflow, as t log(1 + e^-z) + (1 - t) log(1 + e^z), and exact where the logits are confident and right. ValueError:
-    the shapes differ. The mean of the result is that of PyTorch's binary_cross_entropy_with_logits with
+    z, the logits, and t, the targets in [0, 1], have one shape (n, ...); other targets give NaN. Result: (n,), computed
+    as t log(1 + e^-z) + (1 - t) log(1 + e^z): without overflow, and exact where the logits are confident and right.
+    ValueError: the shapes differ. The mean of the result equals PyTorch's binary_cross_entropy_with_logits.
 
-    label_smoothing: t is moved by so much, 0 to 1, of its way to one half.
-    class_weights, pos_weight: a number, or one for each element of the last axis: what that element's loss, or the part
-    of it with log s(z), is multiplied by."""
+    label_smoothing: t moves by this share, 0 to 1, of its way to one half.
+    class_weights: a factor of the loss: a number, or one for each element of the last axis.
+    pos_weight: the same, for the part of the loss with log s(z) alone."""
     op = "binary_cross_entropy"
     smoothing = share(op, "label_smoothing", label_smoothing)
     warn_of_probabilities(op, logits, "sigmoid")
@@ -100,8 +101,8 @@ def binary_cross_entropy(
 
 
 def kl_divergence(logits: Tensor, targets: Tensor) -> Tensor:
-    """sum(t * (log t - log_softmax(logits))) over the last axis: the divergence of Kullback and Leibler of the
-    predicted distribution from the targets t, 0 where both are equal.
+    """sum(t * (log t - log_softmax(logits))) over the last axis: the Kullback-Leibler divergence of the predicted
+    distribution from the targets t, 0 where both are equal.
 
     logits, targets: (..., classes), the targets distributions, whose zeros add nothing. Result: (...). ValueError: the
     shapes differ."""

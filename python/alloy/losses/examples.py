@@ -1,4 +1,4 @@
-"""What losses and metrics expect of predictions and targets, and what they make of the elements of an example."""
+"""Checks of predictions and targets, and sums over the elements of an example, for losses and metrics."""
 
 from numbers import Real
 
@@ -15,33 +15,32 @@ from alloy.ops import sum as sum_of
 
 
 def widened(op, predictions, targets):
-    """Both, those of halves as float32. TypeError: predictions of integers or bools, which labels are."""
+    """Returns both, float16 and bfloat16 as float32. TypeError: the predictions are integers or bools, as labels
+    are."""
     require_tensor(op, predictions)
     require_tensor(op, targets)
     if is_integer(predictions.dtype) or predictions.dtype == "bool":
-        raise mistake(
-            op, f"Expected predictions, which are floats, before the targets, got {describe(predictions)}", TypeError
-        )
+        raise mistake(op, f"Expected float predictions before the targets, got {describe(predictions)}", TypeError)
     return [cast(x, "float32") if is_half(x.dtype) else x for x in (predictions, targets)]
 
 
 def warn_of_probabilities(op, logits, made_by: str) -> None:
-    """A UserWarning where the logits are probabilities already, which op would take for logits."""
+    """Warns the user if the logits are probabilities already, which op would take for logits."""
     ops = logits.graph.inspect(fetches=[logits]) if isinstance(logits, Tensor) else []
     kinds = [each.kind for each in ops if each.kind != "cast"]
     if kinds[-1:] == [made_by]:
-        warn_user(f"[{op}] Expected logits, got what {made_by} gives: the loss has it itself, so leave it out before")
+        warn_user(f"[{op}] Expected logits, got the result of {made_by}; leave it out, the loss computes it itself")
 
 
 def extents(x: Tensor) -> tuple[int | None, ...]:
-    """The shape of a tensor. ValueError: its rank is not known."""
+    """Returns the shape of a tensor. ValueError: its rank is not known."""
     if x.shape is None:
         raise mistake("mean", f"Expected values of known rank, got {describe(x)}")
     return x.shape
 
 
 def of_same_shape(op, predictions, targets):
-    """Both in float32; targets may be bools or integers. ValueError: their shapes differ."""
+    """Returns both in float32; targets may be bools or integers. ValueError: their shapes differ."""
     predictions, targets = widened(op, predictions, targets)
     if predictions.shape is None:
         raise mistake(op, f"Expected predictions of known rank, got {describe(predictions)}")
@@ -50,7 +49,7 @@ def of_same_shape(op, predictions, targets):
 
 
 def require_shapes(op, role, given, like, expected):
-    """Against broadcasting, which would make (n, n) of (n, 1) and (n,)."""
+    """Refuses shapes that broadcasting would join: (n, 1) and (n,) would give (n, n)."""
     if given.shape is None or expected is None:
         return
     if len(given.shape) != len(expected) or differ(given.shape, expected):
@@ -65,7 +64,7 @@ def require_shapes(op, role, given, like, expected):
 
 
 def class_count(op, logits) -> int:
-    """How many logits an example has: the extent of the last axis."""
+    """Returns the number of logits of an example: the extent of the last axis."""
     require_tensor(op, logits)
     if not logits.shape or logits.shape[-1] is None:
         raise mistake(op, f"Expected logits of a known number of classes, got {describe(logits)}")
@@ -73,15 +72,15 @@ def class_count(op, logits) -> int:
 
 
 def mean_of_examples(x):
-    """(n,) of (n, ...)."""
+    """Averages (n, ...) to (n,)."""
     rank = len(extents(x))
     return x if rank < 2 else mean(x, axis=range(1, rank))
 
 
 def classes_or_distributions(op, logits, labels):
-    """Logits (..., classes), which are widened, and their labels: int32 or int64 where they are integers, (...), else
-    of the logits' dtype and shape. ValueError: the shapes are others, or the number of classes is not known beside
-    integers."""
+    """Returns the logits (..., classes), widened, and their labels: classes (...) as int32 or int64, or distributions
+    of the logits' dtype and shape. ValueError: the shapes do not belong together, or classes are given and their number
+    is not known."""
     logits, labels = widened(op, logits, labels)
     integers = is_integer(labels.dtype)
     if logits.shape is None and not integers:
@@ -106,7 +105,8 @@ def classes_or_distributions(op, logits, labels):
 
 
 def are_distributions(labels):
-    """Whether the numbers of the last axis, (..., 1), are of 0 or more and add up to 1, to the rounding of halves."""
+    """Tells, (..., 1), whether the numbers of the last axis are 0 or more and add up to 1, to the rounding of
+    halves."""
     off = abs(sum_of(labels, axis=-1, keepdims=True) - 1.0)
     return logical_and(off <= SUM_TOLERANCE, min(labels, axis=-1, keepdims=True) >= 0.0)
 
@@ -115,20 +115,20 @@ SUM_TOLERANCE = 0.01  # of a distribution whose numbers are halves
 
 
 def share(op, name, value):
-    """A number from 0 to 1."""
+    """Returns the value. ValueError: it is not a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise mistake(op, f"Expected {name} from 0 to 1, got {value!r}")
     return float(value)
 
 
 def index_or_none(op, value):
-    """What ignore_index may be."""
+    """Returns the value of ignore_index. ValueError or TypeError: it is neither None nor an int32."""
     return None if value is None else as_count(op, "ignore_index", value, least=-(2**31))
 
 
 def weights_of_classes(op, name, weights, *shapes):
-    """A tensor as it is, others as a float32 array, None as None. ValueError: of none of the shapes, or no number from
-    0 on."""
+    """Returns a tensor or None as it is, anything else as a float32 array. ValueError: it has none of the shapes, or a
+    number below 0."""
     if weights is None or isinstance(weights, Tensor):
         given, what = (weights.shape, describe(weights)) if weights is not None else (None, "")
     else:
@@ -146,5 +146,5 @@ def weights_of_classes(op, name, weights, *shapes):
 
 
 def differ(given, expected):
-    """Whether shapes of one rank cannot be the same."""
+    """Tells whether two shapes of one rank cannot be the same."""
     return any(a != b and None not in (a, b) for a, b in zip(given, expected))

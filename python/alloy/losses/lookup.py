@@ -5,7 +5,7 @@ from alloy.graph.names import renamed
 
 
 def by_name(module: str, name: str, known: dict, op: str):
-    """What the name stands for. ValueError with all names: for nothing."""
+    """Returns the function of that name. ValueError, which lists all names: there is none."""
     if name not in known:
         near = renamed("al", name) or meant(name, known)
         raise mistake(
@@ -15,7 +15,7 @@ def by_name(module: str, name: str, known: dict, op: str):
 
 
 def require_function(module: str, given, known: dict, op: str) -> None:
-    """TypeError: it is no function, or a class, or a function of another library."""
+    """Refuses, with a TypeError, a class, a function of another library, and anything that is no function."""
     if library := _library_of(given):
         raise mistake(
             op,
@@ -30,7 +30,7 @@ def require_function(module: str, given, known: dict, op: str) -> None:
 
 
 def _library_of(given) -> str:
-    """The library of the function or object; nothing where it is none of those that compute with arrays."""
+    """Returns the name of the array library that the function or object belongs to, or ""."""
     given = unwrapped(given)
     homes = [given] if hasattr(given, "__name__") else type(given).__mro__
     roots = {(getattr(home, "__module__", None) or "").partition(".")[0] for home in homes}
@@ -38,13 +38,13 @@ def _library_of(given) -> str:
 
 
 def name_of(function) -> str:
-    """What a function is called, one of functools.partial and an object of a class, too."""
+    """Returns the name of a function, of the function in a functools.partial, or of an object's class."""
     function = unwrapped(function)
     return getattr(function, "__name__", type(function).__name__)
 
 
 def unwrapped(function):
-    """The function within functools.partial."""
+    """Returns the function inside functools.partial."""
     while hasattr(function, "func"):
         function = function.func
     return function

@@ -1,4 +1,4 @@
-"""Losses of scores that are to be right by a margin."""
+"""Losses of scores that should be right by a margin."""
 
 from alloy._core import Tensor
 from alloy.graph.dtypes import is_integer
@@ -8,24 +8,24 @@ from alloy.ops import sum as sum_of
 
 
 def hinge(scores: Tensor, targets: Tensor) -> Tensor:
-    """The mean over an example's elements of max(1 - t z, 0), z the scores and t 1 where the target is above 0, else
-    -1: targets may be 0 and 1, or -1 and 1.
+    """max(1 - t z, 0), averaged over an example's elements: z the scores, t 1 where the target is above 0, else -1. So
+    targets may be 0 and 1, or -1 and 1.
 
-    Both of one shape (n, ...). Result: (n,). ValueError: the shapes differ."""
+    Both have one shape (n, ...). Result: (n,). ValueError: the shapes differ."""
     return mean_of_examples(_missing("hinge", scores, targets))
 
 
 def squared_hinge(scores: Tensor, targets: Tensor) -> Tensor:
-    """As hinge, of max(1 - t z, 0)^2."""
+    """max(1 - t z, 0)^2, with targets and shapes as in hinge."""
     return mean_of_examples(square(_missing("squared_hinge", scores, targets)))
 
 
 def categorical_hinge(scores: Tensor, labels: Tensor) -> Tensor:
-    """max(1 + max((1 - t) z) - sum(t z), 0) over the last axis, z the scores and t the labels: by how much the label's
-    score is not 1 above the greatest other one, or above 0 where all others are negative (Keras's formula).
+    """max(1 + max((1 - t) z) - sum(t z), 0) over the last axis, z the scores and t the labels (Keras's formula): 0
+    where the label's score is at least 1, and at least 1 above every other score.
 
     scores: (..., classes). labels: the classes as integers (...), or distributions of the scores' shape. Result: (...),
-    NaN where a class is none from 0 to classes - 1. ValueError: the shapes do not belong together."""
+    NaN where a class is outside 0 to classes - 1. ValueError: the shapes do not belong together."""
     scores, labels = classes_or_distributions("categorical_hinge", scores, labels)
     if not is_integer(labels.dtype):
         return _behind(scores, labels)

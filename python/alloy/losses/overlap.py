@@ -1,4 +1,4 @@
-"""Losses of masks, by how far the predicted region and the right one overlap."""
+"""Losses that compare the predicted region with the right one."""
 
 import math
 from numbers import Real
@@ -11,11 +11,11 @@ from alloy.ops import sum as sum_of
 
 
 def dice(logits: Tensor, targets: Tensor, *, smooth: float = 1.0) -> Tensor:
-    """1 - (2 sum(p t) + smooth) / (sum(p) + sum(t) + smooth) over all elements of an example, p the logits' logistic
-    function: Sudre et al., 2017, after the coefficient of Dice, 1945. 0 where the regions are the same.
+    """1 - (2 sum(p t) + smooth) / (sum(p) + sum(t) + smooth) over all elements of an example, p the logistic function
+    of the logits (Sudre et al., 2017, after Dice, 1945): 0 where the regions are the same.
 
-    logits, targets: (n, ...) of one shape, the targets 0 to 1. Result: (n,). smooth: above 0, so that an example whose
-    region is empty has a gradient. ValueError: the shapes differ, or smooth is not above 0."""
+    logits, targets: (n, ...) of one shape, the targets 0 to 1. Result: (n,). smooth: a number above 0, which gives an
+    empty region a gradient. ValueError: the shapes differ, or smooth is not above 0."""
     if isinstance(smooth, bool) or not isinstance(smooth, Real) or not 0 < smooth < math.inf:
         raise mistake("dice", f"Expected smooth above 0, got {smooth!r}")
     logits, targets = of_same_shape("dice", logits, targets)

@@ -1,4 +1,4 @@
-"""From the values of examples to one number."""
+"""Reduces the values of examples to one number."""
 
 from weakref import WeakKeyDictionary
 
@@ -12,23 +12,23 @@ from alloy.ops import sum as sum_of
 
 
 def mean(values, sample_weights: Tensor | None = None, *, mask: Tensor | None = None) -> Tensor:
-    """The number that is minimized and shown, a float32 scalar: what a loss gives for each example, added up and
-    divided by how many there are.
+    """Returns sum(values) / (number of values), the float32 scalar that a Trainer minimizes and shows.
 
-    values: what a loss gives: a tensor (n, ...), whose sum is divided by the sum of its weights where it has some
-    (weights), as PyTorch's cross_entropy does with class weights or an ignored index; or a pair of tensors (values,
-    weights) of one shape, whose mean is sum(values * weights) / sum(weights). A scalar is its own mean.
-    sample_weights: (n,), or of more of the values' axes; how much each example adds, while the number of examples
-    stays, as in Keras. mask: the same, of 0 where an example does not count at all and 1 elsewhere; an example that
-    does not count may even be NaN. Where nothing counts the mean is 0.
+    values: the result of a loss. A tensor (n, ...) that has weights (see weights) is divided by their sum, as PyTorch's
+    cross_entropy does with class weights or an ignored index. A pair of tensors (values, weights) of one shape has the
+    mean sum(values * weights) / sum(weights). A scalar is its own mean.
+    sample_weights: (n,), or more of the values' axes: factors of the values, which leave the number of values as it is
+    (as in Keras).
+    mask: the same shapes, 1 where an example counts and 0 where it does not; such an example may be NaN. If nothing
+    counts, the mean is 0.
 
-    ValueError: the shapes do not belong together; weights or a mask for a scalar."""
+    ValueError: the shapes do not belong together, or a scalar has weights or a mask."""
     return divide_no_nan(*sums(values, sample_weights, mask=mask))
 
 
 def sums(values, sample_weights: Tensor | None = None, *, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Two float32 scalars, whose quotient is mean(...): the weighted sum, and what it is divided by. Both added up over
-    batches give the mean of all batches."""
+    """Returns dividend and divisor of mean(...), two float32 scalars. The mean of several batches is the quotient of
+    their sums."""
     values, counted = pair(values)
     for extra in (sample_weights, mask):
         if extra is not None and values.shape == ():
@@ -40,7 +40,8 @@ def sums(values, sample_weights: Tensor | None = None, *, mask: Tensor | None = 
 
 
 def pair(values: Tensor | tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor | None]:
-    """The float32 values of a loss, times their weights, and these float32 weights, or None where each counts once."""
+    """Returns the float32 values of a loss, multiplied by their weights, and the weights; None if each value counts
+    once."""
     values, given = values if isinstance(values, tuple) and len(values) == 2 else (values, None)
     require_tensor("mean", values)
     if values.shape is None:
@@ -56,21 +57,22 @@ _WEIGHTS: WeakKeyDictionary[Tensor, Tensor] = WeakKeyDictionary()
 
 
 def weights(values: Tensor) -> Tensor | None:
-    """How much each value of a loss with options counts in its mean: a tensor of the values' shape, by which they are
-    multiplied already. None where each counts once, as it does in anything that is computed of the values."""
+    """Returns how much each value of a loss with options counts in its mean: a tensor of the values' shape, by which
+    the values are already multiplied. None if each counts once, as in anything computed from the values."""
     require_tensor("weights", values)
     return _WEIGHTS.get(values)
 
 
 def weighed(values: Tensor, by: Tensor) -> Tensor:
-    """The values times their weights, which it keeps for their mean. A value of weight 0 may be NaN."""
+    """Multiplies the values by their weights, and remembers the weights for the mean. A value of weight 0 may be
+    NaN."""
     product = where(equal(by, 0.0), 0.0, values * by)
     _WEIGHTS[product] = by
     return product
 
 
 def along(weights, values):
-    """Weights of the first axes of the values, (n,) or more of them, in the values' shape."""
+    """Broadcasts weights (n,), or of more of the values' first axes, to the values' shape."""
     require_tensor("mean", weights)
     weights = cast(weights, "float32")
     if weights.shape is None:
@@ -85,17 +87,17 @@ def along(weights, values):
 
 
 def times(a, b):
-    """The product of weights, None being 1."""
+    """Multiplies two weights; None stands for 1."""
     return b if a is None else a if b is None else a * b
 
 
 def weighted_sum(values, weights):
-    """What has the weight 0 is left out, even if it is NaN. values: a float32 tensor, weights: of its shape, or
-    None."""
+    """Sums values * weights, without the values of weight 0, which may be NaN. values: float32. weights: of the same
+    shape, or None."""
     return sum_of(values if weights is None else where(equal(weights, 0.0), 0.0, values * weights))
 
 
 def number_of(values, axis=None):
-    """How many elements the tensor has along the axes, all by default: a float32 scalar."""
+    """Returns the number of elements along the axes (None: all) as a float32 scalar."""
     axis = range(len(values.shape)) if axis is None else axis
     return apply("count", [cast(values, "float32")], {"axes": axis})

@@ -1,4 +1,4 @@
-"""Losses of predictions that are numbers or vectors."""
+"""Losses of numbers and vectors."""
 
 import math
 from numbers import Real
@@ -11,26 +11,26 @@ from alloy.ops import sum as sum_of
 
 
 def mean_squared_error(predictions: Tensor, targets: Tensor) -> Tensor:
-    """The mean over an example's elements of (predictions - targets)^2.
+    """(predictions - targets)^2, averaged over an example's elements.
 
-    Both of one shape (n, ...). Result: (n,). ValueError: the shapes differ."""
+    Both have one shape (n, ...). Result: (n,). ValueError: the shapes differ."""
     predictions, targets = of_same_shape("mean_squared_error", predictions, targets)
     return mean_of_examples(square(predictions - targets))
 
 
 def mean_absolute_error(predictions: Tensor, targets: Tensor) -> Tensor:
-    """The mean over an example's elements of |predictions - targets|, whose gradient is 0 where they are equal.
+    """|predictions - targets|, averaged over an example's elements; the gradient is 0 where they are equal.
 
-    Both of one shape (n, ...). Result: (n,). ValueError: the shapes differ."""
+    Both have one shape (n, ...). Result: (n,). ValueError: the shapes differ."""
     predictions, targets = of_same_shape("mean_absolute_error", predictions, targets)
     return mean_of_examples(abs(predictions - targets))
 
 
 def huber(predictions: Tensor, targets: Tensor, *, delta: float = 1.0) -> Tensor:
-    """The mean over an example's elements of e^2 / 2 where e = |predictions - targets| is at most delta, and of
-    delta (e - delta / 2) beyond (Huber, 1964).
+    """e^2 / 2 where e = |predictions - targets| is at most delta, and delta (e - delta / 2) beyond (Huber, 1964),
+    averaged over an example's elements.
 
-    Both of one shape (n, ...). Result: (n,). ValueError: the shapes differ, or delta is not above 0."""
+    Both have one shape (n, ...). Result: (n,). ValueError: the shapes differ, or delta is not above 0."""
     if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 < delta < math.inf:
         raise mistake("huber", f"Expected a delta above 0, got {delta!r}")
     predictions, targets = of_same_shape("huber", predictions, targets)
@@ -40,11 +40,10 @@ def huber(predictions: Tensor, targets: Tensor, *, delta: float = 1.0) -> Tensor
 
 
 def cosine_similarity(predictions: Tensor, targets: Tensor) -> Tensor:
-    """The negative cosine of the angle between the vectors along the last axis: -1 where they point the same way, 0 at
-    right angles, 1 opposite. Keras's loss of that name; PyTorch's cosine_embedding_loss is 1 more. Of a vector of
-    zeros it is 0.
+    """-cos of the angle between the vectors along the last axis: -1 where they point the same way, 0 at right angles, 1
+    opposite, and 0 for a vector of zeros. Keras has it under this name; PyTorch's cosine_embedding_loss is 1 more.
 
-    Both of one shape (..., d). Result: (...). ValueError: the shapes differ."""
+    Both have one shape (..., d). Result: (...). ValueError: the shapes differ."""
     op = "cosine_similarity"
     predictions, targets = of_same_shape(op, predictions, targets)
     class_count(op, predictions)
@@ -53,8 +52,8 @@ def cosine_similarity(predictions: Tensor, targets: Tensor) -> Tensor:
 
 
 def _normal(x):
-    """Vectors of length 1 in the direction of those along the last axis; of zeros zeros. They are brought near 1
-    first, so that no square overflows or vanishes."""
+    """Scales the vectors along the last axis to length 1; zeros stay zeros. It first brings them near 1, so that no
+    square overflows or vanishes."""
     most = stop_gradient(max(abs(x), axis=-1, keepdims=True))
     x = x / where(equal(most, 0.0), 1.0, most)
     length = sum_of(square(x), axis=-1, keepdims=True)

@@ -1,21 +1,20 @@
 """Metrics, computed in the graph and added up there over the batches of an epoch.
 
-Two kinds of things are metrics:
+A metric is one of two things:
 
 * A function of (predictions, targets) that gives a value for each example, (n,) or (n, ...), such as accuracy and every
-  loss. Its metric is Mean(function), the weighted mean over all examples. Options are keyword arguments, which
-  functools.partial sets.
-* A Metric, for what is no mean over examples:
+  loss. Mean(function) makes it a Metric: the weighted mean over all examples. Set options with functools.partial.
+* A Metric, if the value is not a mean over examples:
 
     class Metric:
-        name: str                               # what the history calls it
-        greater_is_better: bool | None          # what EarlyStopping and Checkpoint follow; None: unknown
+        name: str                               # its name in the history
+        greater_is_better: bool | None          # for EarlyStopping and Checkpoint; None: unknown
         def update(self, totals, predictions, targets, weights): ...
         def result(self, totals): ...
 
-update adds a batch to the totals, an alloy.graph.state.State, by accumulate(totals, name, tensor). weights is (n,) and
-float32, how often each example counts (0: not at all, as padding), or None: each once. result gives a tensor, a scalar
-or an array, of the totals by accumulated(totals, name). A metric keeps nothing but its options, so that one object may
+update adds a batch to the totals, an alloy.graph.state.State, by accumulate(totals, name, tensor). weights, (n,)
+float32, tells how often each example counts (0: not at all, as padding); None: each counts once. result computes a
+tensor, a scalar or an array, from accumulated(totals, name). A metric keeps only its options, so that one object may
 measure training and validation.
 
 Predictions are logits. A Trainer takes a metric by its name, or as a function or a Metric."""
@@ -54,7 +53,8 @@ __all__ = [
 
 
 def get(metric, loss=None, op: str = "metrics") -> Metric:
-    """The metric of that name, which may be one of al.losses; that of a function; a Metric is itself.
+    """Returns the metric of that name, of al.metrics or al.losses, or makes one of a function. A Metric is returned as
+    it is.
 
     loss: what is minimized, a name or a function: beside binary_cross_entropy "accuracy" is that of each logit by
     itself, binary_accuracy, and beside a functools.partial with an ignore_index the metrics that know one have it,

@@ -1,4 +1,4 @@
-"""How often predictions are right: one value for each example."""
+"""Accuracies: one value for each example."""
 
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
@@ -28,19 +28,19 @@ from alloy.ops import sum as sum_of
 
 
 def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None) -> Tensor:
-    """1 where the greatest logit is the label's class, else 0: (n,), of sequences (n, steps).
+    """1 where the greatest logit is the label's class, else 0: (n,), or (n, steps) for sequences.
 
-    logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape. One
-    logit, (..., 1), stands for two classes, as in binary_accuracy. ignore_index: integer labels that are this number do
-    not count. ValueError: logits without an axis of classes, or the shapes do not belong together."""
+    logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape. One logit,
+    (..., 1), stands for two classes, as in binary_accuracy. ignore_index: integer labels equal to this number do not
+    count. ValueError: the logits have no axis of classes, or the shapes do not belong together."""
     require_tensor("accuracy", logits)
     require_tensor("accuracy", labels)
     ignore_index = index_or_none("accuracy", ignore_index)
     if logits.shape is not None and len(logits.shape) < 2:
         raise mistake(
             "accuracy",
-            f"Expected logits of shape (n, classes), got {describe(logits)}; of one logit for "
-            "each example al.metrics.binary_accuracy is the accuracy",
+            f"Expected logits of shape (n, classes), got {describe(logits)}; "
+            "for one logit for each example use al.metrics.binary_accuracy",
         )
     if logits.shape is not None and logits.shape[-1] == 1:
         targets = beside(logits, labels)
@@ -53,18 +53,18 @@ def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None)
 
 
 def binary_accuracy(logits: Tensor, targets: Tensor) -> Tensor:
-    """The share of an example's elements whose logit is above 0, where its probability is above one half, as their
-    target is above 0.5: (n,), the accuracy beside binary_cross_entropy.
+    """Returns the share of an example's elements on the right side, (n,): logit above 0 (probability above one half)
+    where the target is above 0.5.
 
-    targets: numbers of the logits' shape (n, ...). ValueError: of another shape."""
+    logits, targets: numbers of one shape (n, ...). ValueError: the shapes differ."""
     return mean_of_examples(_decided("binary_accuracy", logits, targets))
 
 
 def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None = None) -> Tensor:
-    """1 where the label's class is among those of the k greatest logits, else 0: (n,), of sequences (n, steps). Of
-    equal logits the first count as greater.
+    """1 where the label's class is among the k greatest logits, else 0: (n,), or (n, steps) for sequences. Among equal
+    logits the first counts as greater.
 
-    logits, labels, ignore_index: as of accuracy. ValueError: there are fewer than k classes."""
+    logits, labels, ignore_index: as in accuracy. ValueError: there are fewer than k classes."""
     op = "top_k_accuracy"
     require_tensor(op, labels)
     ignore_index = index_or_none(op, ignore_index)
@@ -75,7 +75,7 @@ def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: 
     classes = classes_of(op, logits, labels)
     at = cast(expand_dims(clamp(classes, 0, count - 1), axis=-1), "int32")
     own = take_along_axis(logits, at, -1)
-    # A NaN is not less: it stands before every label, and one of the label's own is never right.
+    # A NaN is not less: it stands before every label, and a label whose own logit is NaN is never right.
     before = logical_or(
         logical_not(less_equal(logits, own)), logical_and(equal(logits, own), less(coordinates(logits, axis=-1), at))
     )
@@ -90,7 +90,7 @@ def _counted(values, labels, ignore_index):
 
 
 def _decided(op, logits, targets):
-    """1 where logit and target are of the same side, of the logits' shape."""
+    """Returns 1 where logit and target are on the same side, else 0, in the logits' shape."""
     require_tensor(op, logits)
     require_tensor(op, targets)
     require_shapes(op, "targets", targets, logits, logits.shape)

@@ -1,4 +1,4 @@
-"""How predicted classes and right ones belong together: counts of both over an epoch."""
+"""Metrics of classification, made of the counts of predicted and right classes over an epoch."""
 
 import math
 from numbers import Real
@@ -17,25 +17,25 @@ _AVERAGES = ("macro", "micro", "weighted", None)
 
 
 class _OfClasses(Metric):
-    """Counts of decisions between classes."""
+    """The options of metrics that compare classes."""
 
     def __init__(self, *, threshold: float | None = None, ignore_index: int | None = None, name: str | None = None):
         super().__init__(name)
         if threshold is not None and (
             isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold < 1
         ):
-            raise mistake(self.name, f"Expected a threshold between 0 and 1, got {threshold!r}")
+            raise mistake(type(self).__name__, f"Expected a threshold between 0 and 1, got {threshold!r}", act="called")
         self.threshold = threshold
-        self.ignore_index = index_or_none(self.name, ignore_index)
+        self.ignore_index = index_or_none(type(self).__name__, ignore_index)
 
     def _above(self, logits):
-        """Whether the probability is above the threshold."""
+        """Tells whether the probability is above the threshold."""
         threshold = 0.5 if self.threshold is None else float(self.threshold)
         return greater(logits, math.log(threshold) - math.log1p(-threshold))
 
 
 class _Rates(_OfClasses):
-    """Quotients of how often each class is rightly predicted, predicted, and there."""
+    """A quotient of TP (true positives), TP + FP (predicted) and TP + FN (actual), counted for each class."""
 
     greater_is_better = True
 
@@ -47,18 +47,22 @@ class _Rates(_OfClasses):
         ignore_index: int | None = None,
         name: str | None = None,
     ):
-        """Of logits (..., classes) and labels as integers (...), or as distributions of the logits' shape. Of one
-        logit, (..., 1) or (n,), there is one rate, that of what is 1. A quotient without any case is 0.
+        """Counts logits (..., classes) against labels: integers (...), or distributions of the logits' shape. One
+        logit, (..., 1) or (n,), has one rate, of class 1. A rate without any case is 0.
 
-        average: of the rates of several classes "macro", the mean over the classes that occur or are predicted,
-        "weighted", that with the weight of how often they occur, "micro", the rate of all decisions together, or None,
-        the array of all rates.
-        threshold: the probability above which one logit stands for 1, by default 0.5. Given beside several logits it
-        makes each a decision of its own, and the targets have the logits' shape.
-        ignore_index: labels that are this number do not count, nor do integers that are none of the classes."""
+        average: joins the rates of several classes. "macro": their mean over the classes that occur or are predicted.
+        "weighted": their mean weighted by how often each class occurs. "micro": the rate of all decisions together.
+        None: the array of all rates, (classes,).
+        threshold: the probability above which one logit stands for 1, by default 0.5. With several logits it makes each
+        one a decision of its own, and the targets have the logits' shape.
+        ignore_index: labels equal to this number do not count. Integers outside 0 to classes - 1 never count."""
         super().__init__(threshold=threshold, ignore_index=ignore_index, name=name)
         if average not in _AVERAGES:
-            raise mistake(self.name, f"Expected an average of {', '.join(map(repr, _AVERAGES))}, got {average!r}")
+            raise mistake(
+                type(self).__name__,
+                f"Expected an average of {', '.join(map(repr, _AVERAGES))}, got {average!r}",
+                act="called",
+            )
         self.average = average
 
     def update(self, totals, predictions, targets, weights):
@@ -70,7 +74,7 @@ class _Rates(_OfClasses):
             accumulate(totals, name, added, np.zeros(count, np.float32))
 
     def _decisions(self, logits, labels, weights):
-        """How many of each logit are rightly above the threshold, above it, and should be: three of (k,)."""
+        """Counts TP, predicted and actual for each logit by itself: three tensors (k,)."""
         labels = targets_of(self.name, logits, labels)
         above, right = self._above(logits), greater(cast(labels, "float32"), 0.5)
         weights = weights_at(right, weights, unless(labels, self.ignore_index))
@@ -78,7 +82,7 @@ class _Rates(_OfClasses):
         return [sum_of(where(chosen, weights, 0.0), axis=axes) for chosen in (logical_and(above, right), above, right)]
 
     def _choices(self, logits, labels, weights):
-        """How many of each class are rightly predicted, predicted, and there: three of (classes,)."""
+        """Counts TP, predicted and actual for each class: three tensors (classes,)."""
         count = logits.shape[-1]
         labels = classes_of(self.name, logits, labels)
         weights = column(weights_at(labels, weights, legal(labels, count, self.ignore_index)))
@@ -103,12 +107,12 @@ class _Rates(_OfClasses):
 
     @staticmethod
     def _quotient(found, predicted, actual):
-        """Dividend and divisor."""
+        """Returns dividend and divisor."""
         raise NotImplementedError
 
 
 class Precision(_Rates):
-    """Of what is predicted to be a class, the share that is of it; of one logit, of what is predicted to be 1."""
+    """TP / (TP + FP): the share of right ones among the predictions of a class."""
 
     @staticmethod
     def _quotient(found, predicted, actual):
@@ -116,7 +120,7 @@ class Precision(_Rates):
 
 
 class Recall(_Rates):
-    """Of what is of a class, the share that is predicted to be; of one logit, of what is 1."""
+    """TP / (TP + FN): the share of a class's examples that are predicted as this class."""
 
     @staticmethod
     def _quotient(found, predicted, actual):
@@ -124,7 +128,7 @@ class Recall(_Rates):
 
 
 class F1Score(_Rates):
-    """The harmonic mean of precision and recall."""
+    """2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall."""
 
     @staticmethod
     def _quotient(found, predicted, actual):
@@ -132,8 +136,8 @@ class F1Score(_Rates):
 
 
 class IoU(_Rates):
-    """The intersection of what is predicted to be a class and what is of it, divided by their union: Jaccard's index,
-    TP / (TP + FP + FN). With average="macro" it is the mean IoU of segmentation."""
+    """TP / (TP + FP + FN), intersection over union (Jaccard's index). With average="macro" it is the mean IoU of
+    segmentation."""
 
     name = "iou"
 
@@ -143,12 +147,11 @@ class IoU(_Rates):
 
 
 class ConfusionMatrix(_OfClasses):
-    """How often what is of a class is predicted to be of each: float32 (classes, classes), a row for each class that is
-    right and a column for each that is predicted.
+    """Counts of examples, float32 (classes, classes): row = the right class, column = the predicted class.
 
-    Of logits (..., classes) and labels as integers (...), or as distributions of the logits' shape. Of one logit,
-    (..., 1) or (n,), there are two classes, 1 where its probability is above the threshold, by default 0.5. Labels that
-    are ignore_index do not count, nor do integers that are none of the classes."""
+    logits: (..., classes), labels: the classes as integers (...), or distributions of the logits' shape. One logit,
+    (..., 1) or (n,), stands for two classes: 1 where its probability is above the threshold, by default 0.5. Labels
+    equal to ignore_index do not count, nor do integers outside 0 to classes - 1."""
 
     def update(self, totals, predictions, targets, weights):
         logits = logits_of(self.name, predictions, targets)

@@ -1,4 +1,4 @@
-"""What was predicted and what is right, of logits and labels, as lists of all places in a batch."""
+"""Turns logits and labels of a batch into decisions, right answers and weights, as lists of all places."""
 
 from alloy._core import Tensor
 from alloy.graph.apply import require_all
@@ -11,7 +11,7 @@ from alloy.ops import argmax, cast, clamp, equal, expand_dims, logical_and, not_
 
 
 def logits_of(op, logits, labels):
-    """The logits as float32 (..., k); (n,) as (n, 1)."""
+    """Returns the logits as float32 (..., k); (n,) becomes (n, 1)."""
     require_all(op, "a tensor", Tensor, [logits, labels])
     if not logits.shape or (len(logits.shape) > 1 and logits.shape[-1] is None):
         raise mistake(op, f"Expected logits (n, classes) of a known number of classes, or (n,), got {describe(logits)}")
@@ -20,27 +20,28 @@ def logits_of(op, logits, labels):
 
 
 def targets_of(op, logits, labels):
-    """Labels of logits (..., k) that are decisions of their own, in their shape; of k = 1 they may lack the axis."""
+    """Returns the labels in the shape of logits (..., k), each a decision of its own; for k = 1 they may lack the last
+    axis."""
     labels = beside(logits, labels) if logits.shape[-1] == 1 else labels
     require_shapes(op, "targets", labels, logits, logits.shape)
     return labels
 
 
 def classes_of(op, logits, labels):
-    """The classes (...) that labels of logits (..., classes) name: integers as they are, else where they are
-    greatest."""
+    """Returns the classes (...) for logits (..., classes): integer labels as they are, else the greatest number's
+    place."""
     _, labels = classes_or_distributions(op, logits, labels)
     return labels if is_integer(labels.dtype) else argmax(labels, axis=-1)
 
 
 def beside(logits, labels):
-    """Labels (...) of single logits (..., 1), in their shape."""
+    """Gives labels (...) of single logits (..., 1) the logits' shape."""
     fewer = labels.shape is not None and len(labels.shape) == len(logits.shape) - 1
     return expand_dims(labels, axis=-1) if fewer else labels
 
 
 def legal(classes, count, ignore_index):
-    """1 where the class is one of the count and not ignore_index, else 0: (...) float32."""
+    """1 where the class is between 0 and count - 1 and not ignore_index, else 0: (...) float32."""
     inside = equal(clamp(classes, 0, count - 1), classes)
     if ignore_index is not None:
         inside = logical_and(inside, not_equal(classes, ignore_index))
@@ -48,17 +49,17 @@ def legal(classes, count, ignore_index):
 
 
 def unless(labels, ignore_index):
-    """0 where the label is ignore_index, else 1, float32; None for None."""
+    """0 where the label is ignore_index, else 1, float32; None without an ignore_index."""
     return None if ignore_index is None else cast(not_equal(labels, ignore_index), "float32")
 
 
 def weights_at(values, weights, own=None):
-    """The weights (n,) of examples at each of the values (n, ...), times weights of their own, of more of the values'
-    axes; None: 1. A tensor of the values' shape."""
+    """Returns the weights (n,) of examples at each of the values (n, ...), times `own` weights of these places; None
+    counts as 1. The result has the values' shape."""
     given = [along(w, values) for w in (own, weights) if w is not None]
     return times(*given) if len(given) == 2 else given[0] if given else cast(equal(values, values), "float32")
 
 
 def column(x):
-    """All elements behind each other."""
+    """Flattens to one axis."""
     return reshape(x, (-1,))

@@ -1,4 +1,4 @@
-"""What a metric is, and the sums that metrics are made of."""
+"""The base class of metrics, and the sums that metrics are made of."""
 
 import re
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from alloy.ops import sum as sum_of
 
 
 class Metric:
-    """What is measured over the batches of an epoch, in the graph. A subclass adds a batch to the totals in update and
-    makes the value of them in result.
+    """A measure over the batches of an epoch, computed in the graph. A subclass adds a batch to the totals in update,
+    and computes the value from the totals in result.
 
-    name: what the history calls it, by default the class's name in small letters: "f1_score" of F1Score.
-    greater_is_better: what EarlyStopping and Checkpoint follow; None if unknown."""
+    name: the key in the history, by default the class's name in small letters: "f1_score" of F1Score.
+    greater_is_better: tells EarlyStopping and Checkpoint the better direction; None: unknown."""
 
     name: str = "metric"
     greater_is_better: bool | None = None
@@ -33,15 +33,15 @@ class Metric:
     def __init__(self, name: str | None = None):
         if name is not None:
             if not isinstance(name, str) or not name:
-                raise mistake("metric", f"Expected a name, got {name!r}", TypeError)
+                raise mistake(type(self).__name__, f"Expected a name, got {name!r}", TypeError, "called")
             self.name = name
 
     def update(self, totals: State, predictions: Tensor, targets: Tensor, weights: Tensor | None) -> None:
-        """Adds a batch. weights: (n,) float32, how often each example counts, or None: once."""
+        """Adds a batch. weights: (n,) float32, how often each example counts; None: once."""
         raise NotImplementedError(f"{type(self).__name__} needs update(totals, predictions, targets, weights)")
 
     def result(self, totals: State) -> Tensor:
-        """The value of what was added: a scalar, or an array. Without any example 0, or zeros."""
+        """Returns the value of the totals: a scalar, or an array. Without any example it is 0, or zeros."""
         raise NotImplementedError(f"{type(self).__name__} needs result(totals)")
 
     def __repr__(self):
@@ -49,14 +49,16 @@ class Metric:
 
 
 class Mean(Metric):
-    """The weighted mean over all examples of what a function of (predictions, targets) gives.
+    """The weighted mean over all examples of the values of a function of (predictions, targets).
 
-    function: gives a value for each example, (n, ...); or a pair (values, weights) as losses do; or a scalar for the
-    batch, which then counts as often as the batch has examples."""
+    function: gives a value for each example, (n, ...); or a pair (values, weights), as losses may; or a scalar for the
+    batch, which counts as often as the batch has examples."""
 
     def __init__(self, function: Callable, name: str | None = None, greater_is_better: bool | None = None):
         if isinstance(function, type) or not callable(function):
-            raise mistake("mean", f"Expected a function of predictions and targets, got {function!r}", TypeError)
+            raise mistake(
+                "Mean", f"Expected a function of predictions and targets, got {function!r}", TypeError, "called"
+            )
         super().__init__(name_of(function) if name is None else name)
         self.function = function
         self.greater_is_better = greater_is_better
@@ -80,22 +82,22 @@ class Mean(Metric):
 
 
 def accumulate(totals: State, name: str, value: Tensor, start: float | np.ndarray = 0.0) -> None:
-    """Adds the value to a sum that starts with `start`, zeros of the value's shape, over many batches.
+    """Adds the value to a sum over batches that starts with `start`, or with zeros of the value's shape.
 
-    The sum is kept as two float32, of which the second is what rounding took from the first (Knuth's TwoSum): as exact
-    as one number of 48 bits, so that counts are exact to 10^14, and a million batches add no error of their own.
-    Where a framework reorders float32 arithmetic, which Apple's may, it is at worst a plain float32 sum, and counts are
-    exact to 2^24."""
+    The sum is kept as two float32 numbers; the second holds the rounding error of the first (Knuth's TwoSum). Together
+    they are as exact as one number of 48 bits: counts are exact to 10^14, and a million batches add no error of their
+    own. Where a framework reorders float32 arithmetic, as Apple's may, the sum is at worst a plain float32 sum, and
+    counts are exact to 2^24."""
     require_tensor("metric", value)
     high, low = totals.setdefault(name, start), totals.setdefault(f"{name}_rest", start)
     sum = high + value
     taken = sum - high
     low = low + ((high - (sum - taken)) + (value - taken))
-    # Low is kept small beside high: what it has grown to is moved there.
+    # Keeps low small: the part of it that high can hold moves there.
     totals[name] = sum + low
     totals[f"{name}_rest"] = low - (totals[name] - sum)
 
 
 def accumulated(totals: State, name: str) -> Tensor:
-    """The sum that accumulate made."""
+    """Returns the sum that accumulate made."""
     return totals[name] + totals[f"{name}_rest"]

@@ -1,4 +1,4 @@
-"""How well scores order examples."""
+"""Metrics of the order that scores give to examples."""
 
 import numpy as np
 
@@ -24,23 +24,24 @@ from alloy.ops import (
 )
 from alloy.ops import sum as sum_of
 
-_MOST = 1e30  # a logit, so that infinities are ordered, too
+_MOST = 1e30  # the greatest logit, so that infinities are ordered, too
 
 
 class AUC(Metric):
-    """The area under the receiver operating characteristic: how often the score of what is 1 is above that of what is
-    0, ties counting one half. 0 where there is none of either.
+    """Area under the receiver operating characteristic: the probability that a positive example scores above a negative
+    one, ties counting one half. It is 0 without any positive, or any negative, example.
 
-    Logits (n, 1) or (n,) are scores of targets of the same shape, 0 or 1. Of logits (..., classes) with classes as
-    integers (...), or distributions, it is the mean over the classes that occur, and not alone, of how well the class's
-    probability tells it from all others; with multi_label=True the mean over logits that are scores of their own, of
-    targets of their shape. Labels that are none of the classes do not count, nor do those that are ignore_index.
+    Logits (n, 1) or (n,) are scores of targets of the same shape, 0 or 1. For logits (..., classes) and labels as
+    integers (...), or as distributions, it is the mean of one-against-rest over the classes that occur beside others,
+    with the class's probability as its score. With multi_label=True each logit is a score of its own, with targets of
+    the logits' shape, and the result is their mean. Labels equal to ignore_index do not count, nor do integers outside
+    0 to classes - 1.
 
-    Scores are counted in `bins` intervals of z / (4 + |z|), z the logit: at z = 0 an interval is 8 / bins wide, at
-    |z| = 12 it is 128 / bins. Only the order of scores within an interval is lost, so that the error is at most one
-    half of sum(p q) over the intervals, p and q the shares of all 1 and of all 0 that lie in it: below 0.5 / m where
-    either kind is spread evenly over m intervals. Every step adds to 4 * bins numbers for each score of an example;
-    of hundreds of classes take fewer bins."""
+    Scores are counted in `bins` intervals of z / (4 + |z|), z the logit: at z = 0 an interval is 8 / bins wide, at |z|
+    = 12 it is 128 / bins wide. Only the order of scores within an interval is lost. The error is at most half of sum(p
+    q) over the intervals, p and q the shares of all positives and of all negatives in it: below 0.5 / m if either kind
+    is spread evenly over m intervals. Every step adds to 4 * bins numbers for each score of an example; use fewer bins
+    for hundreds of classes."""
 
     greater_is_better = True
 
@@ -48,9 +49,9 @@ class AUC(Metric):
         self, *, bins: int = 4096, multi_label: bool = False, ignore_index: int | None = None, name: str | None = None
     ):
         super().__init__(name)
-        self.bins = as_count(self.name, "a number of bins", bins, least=2)
+        self.bins = as_count("AUC", "a number of bins", bins, "called", least=2)
         self.multi_label = multi_label
-        self.ignore_index = index_or_none(self.name, ignore_index)
+        self.ignore_index = index_or_none("AUC", ignore_index)
 
     def update(self, totals, predictions, targets, weights):
         scores, ones, own = self._scores(logits_of(self.name, predictions, targets), targets)
@@ -65,7 +66,7 @@ class AUC(Metric):
         accumulate(totals, "counts", reshape(counts, shape), np.zeros(shape, np.float32))
 
     def _scores(self, logits, targets):
-        """Scores (..., k), whether each is of what is 1, and weights of places or None."""
+        """Returns scores (..., k), whether each score is of a positive, and weights of places or None."""
         count = logits.shape[-1]
         if count == 1 or self.multi_label:
             targets = targets_of(self.name, logits, targets)

@@ -1,4 +1,4 @@
-"""How far predicted numbers are from right ones, where that is no mean over examples."""
+"""Metrics of regression that are not means over examples."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from alloy.ops import sum as sum_of
 
 
 class RootMeanSquaredError(Mean):
-    """The square root of the mean of (predictions - targets)^2 over all examples and their elements."""
+    """sqrt(mean((predictions - targets)^2)) over all examples and their elements."""
 
     def __init__(self, name: str | None = None):
         super().__init__(mean_squared_error, name or self.name, greater_is_better=False)
@@ -23,11 +23,11 @@ class RootMeanSquaredError(Mean):
 
 
 class R2Score(Metric):
-    """The coefficient of determination, 1 - sum((y - p)^2) / sum((y - mean(y))^2), p the predictions and y the targets:
-    1 where all are right, 0 where they are no better than the targets' mean. Of targets that are all equal it is 1
-    where all predictions are right, else 0.
+    """1 - sum((y - p)^2) / sum((y - mean(y))^2), the coefficient of determination of predictions p and targets y: 1 if
+    all are right, 0 if they are no better than the targets' mean. If all targets are equal it is 1 if all predictions
+    are right, else 0.
 
-    Both of one shape, (n,) or (n, k), of which it is the mean over the k columns."""
+    Both have one shape, (n,) or (n, k); the result is the mean over the k columns."""
 
     greater_is_better = True
 
@@ -45,7 +45,7 @@ class R2Score(Metric):
         def total(values):
             return sum_of(where(equal(weights, 0.0), 0.0, values * weights), axis=axes)
 
-        # Squares are of distances to the mean of the first batch, so that their sum loses nothing to a mean far from 0.
+        # Squares of distances to the first batch's mean, so that their sum loses nothing to a mean far from 0.
         here, before = sum_of(weights, axis=axes), totals.setdefault("origin", start)
         accumulate(totals, "count", here, start)
         first = equal(accumulated(totals, "count"), here)

@@ -4,7 +4,7 @@ from alloy import ops
 from alloy.graph.location import meant, mistake
 from alloy.nn.layer import Layer
 
-# What `activation` may be called.
+# The names that `activation` takes.
 ACTIVATIONS = {
     "elu": ops.elu,
     "gelu": ops.gelu,
@@ -26,7 +26,7 @@ _INSTEAD = {
 
 
 def activation_of(op: str, given):
-    """The function of a tensor that an argument `activation` stands for: None, a name, a function or a layer."""
+    """Returns the function of a tensor for an argument `activation`: None, a name, a function or a layer."""
     if isinstance(given, type):
         raise mistake(
             op, f"Expected an activation, got the class {given.__name__}; write {given.__name__}()", TypeError
@@ -63,7 +63,7 @@ class ReLU(_Activation):
 
 
 class SiLU(_Activation):
-    """x times the logistic function of x, of any shape; also known as swish."""
+    """x / (1 + e^-x), of any shape; also known as swish."""
 
     function = staticmethod(ops.silu)
 
@@ -75,25 +75,25 @@ class Softplus(_Activation):
 
 
 class Tanh(_Activation):
-    """The hyperbolic tangent, of any shape."""
+    """tanh(x), of any shape."""
 
     function = staticmethod(ops.tanh)
 
 
 class Sigmoid(_Activation):
-    """The logistic function 1 / (1 + e^-x), of any shape."""
+    """1 / (1 + e^-x), the logistic function, of any shape."""
 
     function = staticmethod(ops.sigmoid)
 
 
 class HardSwish(_Activation):
-    """x times x / 6 + 1/2 held between 0 and 1, of any shape: Howard et al., 2019."""
+    """x * min(max(x / 6 + 1/2, 0), 1), of any shape: Howard et al., 2019."""
 
     function = staticmethod(ops.hard_swish)
 
 
 class LeakyReLU(Layer):
-    """max(x, alpha * x), of any shape; alpha is Keras's by default."""
+    """max(x, alpha * x), of any shape; the default alpha is Keras's."""
 
     def __init__(self, alpha=0.3):
         super().__init__()
@@ -105,7 +105,7 @@ class LeakyReLU(Layer):
 
 
 class ELU(Layer):
-    """x where it is positive, else alpha (e^x - 1), of any shape: Clevert et al., 2015."""
+    """x if positive, else alpha (e^x - 1), of any shape: Clevert et al., 2015."""
 
     def __init__(self, alpha=1.0):
         super().__init__()
@@ -117,9 +117,9 @@ class ELU(Layer):
 
 
 class GELU(Layer):
-    """x times the probability that a normal number is below x, of any shape: Hendrycks and Gimpel, 2016.
+    """x (1 + erf(x / sqrt(2))) / 2, of any shape: Hendrycks and Gimpel, 2016.
 
-    approximate: whether by tanh, x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, as theirs."""
+    approximate: uses their formula x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 instead."""
 
     def __init__(self, *, approximate: bool = False):
         super().__init__()
@@ -133,8 +133,8 @@ class GELU(Layer):
 
 
 class Softmax(Layer):
-    """e^x divided by its sum along the axis, computed without overflow. Losses take logits: a model that is trained
-    needs none."""
+    """e^x / sum(e^x) along the axis, computed without overflow. Losses take logits: a model in training needs no
+    Softmax."""
 
     def __init__(self, *, axis: int = -1):
         super().__init__()

@@ -11,11 +11,11 @@ from alloy.nn.layer import Layer
 
 
 class Affine(Layer):
-    """activation(a product with weights plus a bias), which starts at 0, as in Keras. A subclass gives
-    weights_shape(x) and product(x, weights), and bias_shape where the bias's is not the weights' last dimension.
+    """activation(product with weights + bias). The bias starts at 0, as in Keras. A subclass defines weights_shape(x)
+    and product(x, weights), and bias_shape if the bias does not have the length of the weights' last dimension.
 
-    activation: the name of one ("relu"), a function of a tensor, a layer, or None. init: of the weights, a function of
-    al.init, or one like it of a shape and a seed."""
+    activation: a name ("relu"), a function of a tensor, a layer, or None. init: makes the weights: a function of
+    al.init, or your own function of a shape and a seed."""
 
     def __init__(self, *, activation, use_bias: bool, init, seed: int | None):
         super().__init__(seed=seed)
@@ -47,7 +47,7 @@ class Affine(Layer):
 
 
 def require_init(op: str, init):
-    """TypeError where it is no function that gives initial values."""
+    """Refuses, with a TypeError, anything that is no function of initial values."""
     if not callable(init):
         hint = f"; write al.init.{init}" if isinstance(init, str) and init in vars(initial_values) else ""
         raise mistake(op, f"Expected a function such as al.init.he_normal as init, got {init!r}{hint}", TypeError)
@@ -55,7 +55,7 @@ def require_init(op: str, init):
 
 
 def initial(op: str, init, shape, seed) -> np.ndarray | FileValues:
-    """The initial values by a function of a shape, and of a seed where it takes one."""
+    """Returns the initial values from a function of a shape, and of a seed if it takes one."""
     takes_seed = "seed" in inspect.signature(init).parameters
     values = init(shape, seed=seed) if takes_seed else init(shape)
     values = values if isinstance(values, FileValues) else np.asarray(values, np.float32)

@@ -15,22 +15,21 @@ from alloy.ops.attention import attention_weights
 
 
 class MultiHeadAttention(Layer):
-    """softmax(q k^T / sqrt(key_dim)) v for each head, where q, k and v are products with weights of the head, and at
-    last a product that joins the heads: Vaswani et al., 2017, with Keras's names.
+    """softmax(q k^T / sqrt(key_dim)) v for each head; q, k and v are products of the inputs with the head's weights,
+    and a last product joins the heads: Vaswani et al., 2017, with Keras's names.
 
-    x is the query, (batch, steps, features); the batch and the steps need not be known. Without more it attends to
-    itself. In a call, by name: value, (batch, others, any features), for attention to another sequence; key, of as many
-    steps, if it is not the value; attention_mask, a tensor or array of bool, true where a query (first axis) may see a
-    key (second one): (steps, others), (batch, steps, others) or (batch, heads, steps, others), of which extents may be
-    1. A query that may see nothing gets the output's bias alone. The result: (batch, steps, features of the query, or
-    output_shape).
+    x is the query, (batch, steps, features); batch and steps need not be known. Alone it attends to itself. Arguments
+    of a call, by name: value, (batch, others, any features), the sequence to attend to; key, of as many steps, if it is
+    not the value; attention_mask, bools, true where a query (first axis) may see a key (second one): (steps, others),
+    (batch, steps, others) or (batch, heads, steps, others), with any extent 1. A query that may see nothing gets the
+    output's bias alone. Result: (batch, steps, features of the query, or output_shape).
 
     key_dim: the length of q and k of one head, and of v unless value_dim is given. dropout: the rate at which the
-    softmax's values are dropped while training. use_causal_mask: whether each step sees itself and earlier steps only.
-    use_bias: of all four products. init: of their weights, a function of al.init. The scores of float16 and bfloat16
-    become weights in float32.
+    weights of values are dropped while training. use_causal_mask: each step sees only itself and earlier steps.
+    use_bias: for all four products. init: a function of al.init for their weights. The softmax is computed in at least
+    float32.
 
-    Variables: weights and bias of query, key, value and output, as of Dense, head after head. PyTorch's in_proj_weight
+    Variables: weights and bias of query, key, value and output, as in Dense, head after head. PyTorch's in_proj_weight
     is the transposes of the first three one below the other, its in_proj_bias their biases."""
 
     def __init__(
@@ -79,7 +78,7 @@ class MultiHeadAttention(Layer):
         return self.output(_shaped(y, x, (self.num_heads * self.value_dim,)), training)
 
     def _heads(self, x, size):
-        """(batch, steps, heads * size) as (batch, heads, steps, size)."""
+        """Turns (batch, steps, heads * size) into (batch, heads, steps, size)."""
         return transpose(_shaped(x, x, (self.num_heads, size)), (0, 2, 1, 3))
 
     def _weights(self, scores, q, k, attention_mask):
@@ -91,7 +90,7 @@ class MultiHeadAttention(Layer):
 
     @staticmethod
     def _causal(q, k):
-        """Where the key's step is none behind the query's, (1, 1, steps, others)."""
+        """Returns a mask (1, 1, steps, others), true where the key's step is not behind the query's."""
         steps, others = q.shape[2], k.shape[2]
         if steps is not None and others is not None:
             return q.graph.constant(np.tri(steps, others, dtype=bool)[None, None])
@@ -107,7 +106,7 @@ class MultiHeadAttention(Layer):
 
 
 def _shaped(x, like, rest):
-    """x of the first two extents of `like` and the others."""
+    """Reshapes x to the first two extents of `like` and the rest."""
     extents = like.shape[:2]
     if None not in extents or extents.count(None) == 1:
         return reshape(x, (*(-1 if extent is None else extent for extent in extents), *rest))

@@ -9,15 +9,16 @@ from alloy.ops import sum as sum_of
 
 
 class BatchNorm(Normalization):
-    """gamma * (x - mean) / sqrt(variance + epsilon) + beta for each feature, an index of the last axis: Ioffe
-    and Szegedy, 2015, with Keras's names and defaults. PyTorch's momentum of 0.1 is 0.9 here, and its epsilon 1e-5.
+    """gamma * (x - mean) / sqrt(variance + epsilon) + beta for each feature (last axis): Ioffe and Szegedy, 2015, with
+    Keras's names and defaults. PyTorch's momentum of 0.1 is 0.9 here, and its epsilon 1e-5.
 
-    While training, mean and population variance are those of x over all other axes, and each update moves the
-    moving averages: momentum * average + (1 - momentum) * statistic. After it they are the moving averages.
+    Training uses mean and population variance of x over all other axes, and each update moves the moving averages:
+    momentum * average + (1 - momentum) * statistic. Otherwise, and in a layer that is not trainable, the moving
+    averages are used, and stay.
+
     Variables: gamma, beta (unless scale or center is False), and, not trainable, moving_mean, moving_variance, all
-    (features,). A layer that is called in several places of a model moves them in each. A layer that is not trainable
-    uses its moving averages, and leaves them, while training too. Examples that only fill up a batch (last_batch="pad")
-    do not count. Of float16 and bfloat16 it computes in float32."""
+    (features,). A layer called in several places of a model moves the averages in each. Examples that only fill up a
+    batch (last_batch="pad") do not count. float16 and bfloat16 are computed in float32."""
 
     def __init__(self, *, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(epsilon, center, scale)
@@ -43,7 +44,7 @@ class BatchNorm(Normalization):
 
 
 def _statistics(x, axes, mask):
-    """Mean and population variance of each feature, over the examples that count."""
+    """Returns mean and population variance of each feature, over the examples that count."""
     if mask is None:
         return mean(x, axis=axes), variance(x, axis=axes)
     counts = equal(expand_dims(mask, axis=range(1, len(x.shape))), 1.0)

@@ -12,7 +12,7 @@ from alloy.ops.windows import Extents, Padding, explicit_padding
 
 
 class _Windows(Affine):
-    """What the convolutions have in common: how their windows move."""
+    """The base of convolutions: kernel size, strides, padding and channels."""
 
     axes = 2
 
@@ -70,8 +70,9 @@ class Conv1D(_Conv):
     """A 1-D convolution (correlation) plus bias: (n, length, channels) becomes (n, length', filters).
 
     kernel_size, strides, dilations: integers. padding: "valid", "same", "causal" (all of it before, so that no element
-    of the result depends on later ones), or a pair (before, after). groups: so many parts of the channels have filters
-    of their own. activation, init: as of Dense. weights: (size, channels / groups, filters), bias: (filters,)."""
+    of the result depends on later ones), or a pair (before, after). groups: the number of parts of the channels that
+    have filters of their own. activation, init: as in Dense. weights: (size, channels / groups, filters), bias:
+    (filters,)."""
 
     axes = 1
 
@@ -96,11 +97,10 @@ class Conv1D(_Conv):
 
 
 class Conv2D(_Conv):
-    """A 2-D convolution (correlation) plus bias: (n, height, width, channels) becomes (n, height', width',
-    filters).
+    """A 2-D convolution (correlation) plus bias: (n, height, width, channels) becomes (n, height', width', filters).
 
     kernel_size, strides, dilations: an integer, or one for the height and one for the width; padding and groups as in
-    al.conv2d. activation, init: as of Dense. weights: (height, width, channels / groups, filters), bias: (filters,)."""
+    al.conv2d. activation, init: as in Dense. weights: (height, width, channels / groups, filters), bias: (filters,)."""
 
     def product(self, x, weights):
         return conv2d(x, weights, **self.moves())
@@ -111,7 +111,7 @@ class Conv3D(_Conv):
     width', filters).
 
     kernel_size, strides, dilations: an integer, or one each for depth, height and width; padding and groups as in
-    al.conv3d. activation, init: as of Dense. weights: (depth, height, width, channels / groups, filters), bias:
+    al.conv3d. activation, init: as in Dense. weights: (depth, height, width, channels / groups, filters), bias:
     (filters,)."""
 
     axes = 3
@@ -121,13 +121,12 @@ class Conv3D(_Conv):
 
 
 class ConvTranspose2D(_Conv):
-    """A transposed 2-D convolution plus bias: (n, height, width, channels) becomes (n, height', width', filters), with
-    the padding "same" so many times higher and wider as the strides say.
+    """A transposed 2-D convolution plus bias: (n, height, width, channels) becomes (n, height', width', filters). With
+    the padding "same", height' = height * stride.
 
-    kernel_size, strides, padding, dilations, groups: as in al.conv2d_transpose; activation, init: as of Dense.
-    output_padding: how much higher and wider the result is than the least that becomes x, (x - 1) * stride + the
-    window's reach - the padding; None chooses as Keras does. weights: (height, width, filters / groups, channels),
-    bias: (filters,)."""
+    kernel_size, strides, padding, dilations, groups: as in al.conv2d_transpose; activation, init: as in Dense.
+    output_padding: rows and columns beyond the least size, (x - 1) * stride + the window's reach - the padding; None
+    chooses as Keras does. weights: (height, width, filters / groups, channels), bias: (filters,)."""
 
     def __init__(self, filters: int, kernel_size: Extents, *, output_padding: Extents | None = None, **options):
         super().__init__(filters, kernel_size, **options)
@@ -166,7 +165,7 @@ class DepthwiseConv2D(_Windows):
     """A 2-D convolution of each channel by itself, plus bias: (n, height, width, channels) becomes (n, height', width',
     channels * depth_multiplier).
 
-    kernel_size, strides, padding, dilations: as in al.depthwise_conv2d; activation, init: as of Dense. weights:
+    kernel_size, strides, padding, dilations: as in al.depthwise_conv2d; activation, init: as in Dense. weights:
     (height, width, channels, depth_multiplier), bias: (channels * depth_multiplier,)."""
 
     def __init__(

@@ -9,8 +9,8 @@ from alloy.ops import matmul
 class Dense(Affine):
     """activation(x @ weights + bias) over the last axis: (..., features) becomes (..., units).
 
-    activation: a name such as "relu", a function of a tensor, a layer, or None. init: of the weights, a function of
-    al.init; the bias starts at 0. weights: (features, units), bias: (units,)."""
+    activation: a name such as "relu", a function of a tensor, a layer, or None. init: a function of al.init for the
+    weights; the bias starts at 0. weights: (features, units), bias: (units,)."""
 
     def __init__(
         self,

@@ -7,13 +7,12 @@ from alloy.nn.layer import Layer
 
 
 class Dropout(Layer):
-    """x with zeros at elements that each training step chooses anew, each with probability rate, and the others divided
-    by 1 - rate: Srivastava et al., 2014, with Keras's name. After training it is x.
+    """Sets elements to zero, each with probability rate, and divides the others by 1 - rate, anew in each training
+    step: Srivastava et al., 2014, with Keras's name. Outside training the result is x.
 
-    seed: of the random numbers; None leaves it to the layer around this one, and is 0 without one. Their state is a
-    variable, so that a training that is saved and loaded goes on with the same numbers; each update moves it on. A
-    layer that a model calls in several places drops other positions in each. ValueError: the rate is outside
-    [0, 1]."""
+    seed: the seed of the random numbers; None takes it from the layer around this one, or 0. Their state is a variable,
+    so that a training that is saved and loaded goes on with the same numbers; each update advances it. A layer that a
+    model calls in several places drops other elements in each. ValueError: the rate is outside [0, 1]."""
 
     def __init__(self, rate: float, *, seed: int | None = None):
         super().__init__(seed=seed)

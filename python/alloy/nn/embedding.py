@@ -14,12 +14,12 @@ from alloy.ops import cast, clamp, equal, expand_dims, gather, where
 
 
 class Embedding(Layer):
-    """The row of a table for each id: integers (...) become (..., output_dim).
+    """Looks up a row of a table for each id: integers (...) become (..., output_dim).
 
-    input_dim: how many ids there are, from 0. An id outside gives NaN, which the loss shows and a Trainer stops at.
-    dtype: of the values; "bfloat16" or "float16" lets the layers behind compute in it, while the table stays float32.
-    None: that of the training, Trainer(dtype=...), or else float32.
-    init: of the table, a function of al.init. weights: (input_dim, output_dim). TypeError: x has no integers."""
+    input_dim: the number of ids, from 0. An id outside gives NaN, which the loss shows and a Trainer stops at. dtype:
+    "bfloat16" or "float16" converts the rows, so that the layers behind compute in it, while the table stays float32.
+    None: the type of the training, Trainer(dtype=...), or else float32. init: a function of al.init for the table.
+    weights: (input_dim, output_dim). TypeError: x has no integers."""
 
     def __init__(
         self,

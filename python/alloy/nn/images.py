@@ -13,15 +13,14 @@ from alloy.ops.windows import Extents, Padding
 
 class _Images(Layer):
     def known_size(self, x):
-        """The height and width of images."""
+        """Returns the height and width of images."""
         if x.shape is None or len(x.shape) != 4 or None in x.shape[1:3]:
             raise mistake(self._kind(), f"Expected images of known height and width, got {describe(x)}")
         return x.shape[1:3]
 
 
 class UpSampling2D(_Images):
-    """Images so many times higher and wider: (n, height, width, channels) becomes (n, height * size, width * size,
-    channels).
+    """Enlarges images: (n, height, width, channels) becomes (n, height * size, width * size, channels).
 
     size: an integer, or one for the height and one for the width. interpolation: "nearest", which repeats pixels, or
     "bilinear"."""
@@ -37,8 +36,8 @@ class UpSampling2D(_Images):
 
 
 class Resizing(_Images):
-    """Images of another size: (n, height', width', channels) becomes (n, height, width, channels). interpolation:
-    "bilinear" or "nearest"."""
+    """Resizes images: (n, height', width', channels) becomes (n, height, width, channels). interpolation: "bilinear" or
+    "nearest"."""
 
     def __init__(self, height: int, width: int, *, interpolation: str = "bilinear"):
         super().__init__()
@@ -51,8 +50,8 @@ class Resizing(_Images):
 
 
 class ZeroPadding2D(Layer):
-    """Images with zeros around them. padding: an integer for all sides, one for top and bottom and one for left and
-    right, or ((top, bottom), (left, right))."""
+    """Puts zeros around images. padding: an integer for all sides, one for top and bottom and one for left and right,
+    or ((top, bottom), (left, right))."""
 
     def __init__(self, padding: int | Padding = 1):
         super().__init__()
@@ -66,8 +65,8 @@ class ZeroPadding2D(Layer):
 
 
 class Rescaling(Layer):
-    """x * scale + offset, of numbers of any type and shape: Rescaling(1 / 255) makes numbers from 0 to 1 of bytes. What
-    is no float becomes one of the training's type, Trainer(dtype=...), or else float32."""
+    """x * scale + offset, for numbers of any type and shape: Rescaling(1 / 255) turns bytes into numbers from 0 to 1.
+    Integers and bools become the training's type, Trainer(dtype=...), or else float32."""
 
     def __init__(self, scale: float, *, offset: float = 0.0):
         super().__init__()

@@ -1,5 +1,5 @@
-"""Normalisations: x minus a mean, divided by a standard deviation, times gamma, plus beta. They differ in the elements
-that these are of. Of float16 and bfloat16 they compute in float32."""
+"""Normalisations: (x - mean) / deviation * gamma + beta, over different sets of elements. float16 and bfloat16 are
+computed in float32."""
 
 from numbers import Real
 
@@ -15,7 +15,7 @@ from alloy.ops.windows import Extents
 
 
 class Normalization(Layer):
-    """What they have in common. A subclass gives parameters_shape(x) and normalized(x, gamma, beta, training), where
+    """The base of normalisations. A subclass defines parameters_shape(x) and normalized(x, gamma, beta, training);
     gamma or beta is None if scale or center is False."""
 
     def __init__(self, epsilon: float, center: bool, scale: bool):
@@ -54,14 +54,14 @@ class Normalization(Layer):
 
 
 def affine(x, center, spread, gamma, beta):
-    """(x - center) * (spread * gamma) + beta, where center, gamma and beta may be None."""
+    """(x - center) * (spread * gamma) + beta; center, gamma and beta may be None."""
     x = x if center is None else x - center
     x = x * (spread if gamma is None else spread * gamma)
     return x if beta is None else x + beta
 
 
 class _AlongAxes(Normalization):
-    """Over some axes of each example, which gamma and beta have as theirs."""
+    """Normalises over some axes of each example; gamma and beta have the extents of these axes."""
 
     def __init__(self, axis, epsilon, center, scale):
         super().__init__(epsilon, center, scale)
@@ -86,7 +86,7 @@ class _AlongAxes(Normalization):
     def normalized(self, x, gamma, beta, training):
         axes = self.axes(x)
         first = axes[0]
-        if axes != list(range(first, len(x.shape))):  # else they broadcast as they are
+        if axes != list(range(first, len(x.shape))):  # else gamma and beta broadcast as they are
             shape = [extent if axis in axes else 1 for axis, extent in enumerate(x.shape)][first:]
             gamma, beta = (None if part is None else reshape(part, shape) for part in (gamma, beta))
         center, spread = self.statistics(x, axes)
@@ -97,7 +97,7 @@ class LayerNorm(_AlongAxes):
     """gamma * (x - mean) / sqrt(variance + epsilon) + beta, with mean and population variance over the axis, or axes,
     of each example: Ba et al., 2016, with Keras's defaults. PyTorch's epsilon is 1e-5.
 
-    center, scale: whether there are beta and gamma, of the extents of the axes."""
+    center, scale: add beta and gamma, of the extents of the axes."""
 
     def __init__(self, *, axis: Extents = -1, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(axis, epsilon, center, scale)
@@ -108,10 +108,10 @@ class LayerNorm(_AlongAxes):
 
 
 class RMSNorm(_AlongAxes):
-    """gamma * x / sqrt(mean of x^2 + epsilon), over the axis, or axes, of each example: Zhang and Sennrich, 2019, with
+    """gamma * x / sqrt(mean(x^2) + epsilon), over the axis, or axes, of each example: Zhang and Sennrich, 2019, with
     Keras's defaults. PyTorch's epsilon is 1.1920929e-7.
 
-    scale: whether there is gamma, of the extents of the axes."""
+    scale: adds gamma, of the extents of the axes."""
 
     def __init__(self, *, axis: Extents = -1, epsilon: float = 1e-6, scale: bool = True):
         super().__init__(axis, epsilon, False, scale)
@@ -125,7 +125,7 @@ class GroupNorm(Normalization):
     group of channels in an example: (n, ..., channels), Wu and He, 2018, with Keras's defaults. PyTorch's epsilon is
     1e-5.
 
-    groups: so many of as many neighbouring channels each. center, scale: whether there are beta and gamma, of shape
+    groups: the number of groups, each of as many neighbouring channels. center, scale: add beta and gamma, of shape
     (channels,). ValueError: the channels are no multiple of the groups."""
 
     def __init__(self, groups: int = 32, *, epsilon: float = 0.001, center: bool = True, scale: bool = True):
@@ -139,7 +139,7 @@ class GroupNorm(Normalization):
         return affine(x, _inserted(center, between), _inserted(spread, between), gamma, beta)
 
     def of_groups(self, x, means, variances):
-        """The groups' mean and variance for each channel, from those of the channels, all (n, channels)."""
+        """Returns the groups' mean and variance for each channel, from the channels' own, all (n, channels)."""
         channels = x.shape[-1]
         if channels % self.groups:
             raise mistake("GroupNorm", f"Expected channels that are a multiple of {self.groups}, got {describe(x)}")
@@ -156,9 +156,9 @@ class GroupNorm(Normalization):
 class InstanceNorm(Normalization):
     """gamma * (x - mean) / sqrt(variance + epsilon) + beta, with mean and population variance over all places of a
     channel in an example: (n, ..., channels), Ulyanov et al., 2016. It is GroupNorm with one channel in each group.
-    PyTorch's epsilon is 1e-5, and it has neither gamma nor beta unless asked.
+    PyTorch's epsilon is 1e-5, and its InstanceNorm has neither gamma nor beta by default.
 
-    center, scale: whether there are beta and gamma, of shape (channels,)."""
+    center, scale: add beta and gamma, of shape (channels,)."""
 
     def __init__(self, *, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(epsilon, center, scale)
@@ -176,8 +176,8 @@ class InstanceNorm(Normalization):
 
 
 def _of_channels(x):
-    """The mean and variance of each channel over the axes between the batch and the channels, (n, channels); without
-    such axes x itself, and None."""
+    """Returns the mean and variance of each channel over the axes between the batch and the channels, (n, channels);
+    without such axes x itself, and None."""
     between = range(1, len(x.shape) - 1)
     return (mean(x, axis=between), variance(x, axis=between)) if between else (x, None)
 

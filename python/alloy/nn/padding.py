@@ -1,5 +1,5 @@
-"""The examples of a training batch that count. `last_batch="pad"` fills the last batch up with examples that must not
-move anything (Layer.example_mask)."""
+"""The mask of the examples of a training batch that count. `last_batch="pad"` fills the last batch up with examples
+that must not change anything (Layer.example_mask)."""
 
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,7 +11,7 @@ _MASK: ContextVar[Tensor | None] = ContextVar("the mask of the batch that a mode
 
 @contextmanager
 def counting(mask: Tensor | None):
-    """Models that are called meanwhile see a batch of which only the examples with mask 1 count; None: all do."""
+    """Shows the mask to models that are called meanwhile: only examples with mask 1 count; None: all count."""
     before = _MASK.set(mask)
     try:
         yield

@@ -50,7 +50,7 @@ class MaxPool2D(_Pool):
 
 
 class AvgPool1D(_Pool):
-    """The mean of each window of (n, length, channels), padding left out; strides are pool_size unless given. padding:
+    """The mean of each window of (n, length, channels), without padding; strides are pool_size unless given. padding:
     "valid", "same", or a pair (before, after)."""
 
     axes = 1
@@ -60,8 +60,8 @@ class AvgPool1D(_Pool):
 
 
 class AvgPool2D(_Pool):
-    """The mean of each window of (n, height, width, channels), padding left out; strides are pool_size unless
-    given. padding: as in al.avg_pool2d."""
+    """The mean of each window of (n, height, width, channels), without padding; strides are pool_size unless given.
+    padding: as in al.avg_pool2d."""
 
     def forward(self, x, training):
         return self.of_images(avg_pool2d, x)
@@ -73,7 +73,7 @@ class _GlobalPool(Layer):
         self.keepdims = keepdims
 
     def over(self, x):
-        """The axes between the batch and the channels."""
+        """Returns the axes between the batch and the channels."""
         require_tensor(self._kind(), x)
         if x.shape is None or len(x.shape) < 3:
             raise mistake(self._kind(), f"Expected a tensor of rank 3 or more, (n, ..., channels), got {describe(x)}")
@@ -81,16 +81,16 @@ class _GlobalPool(Layer):
 
 
 class GlobalAvgPool(_GlobalPool):
-    """The mean over all axes between the batch and the channels: (n, ..., channels) becomes (n, channels), or with
-    keepdims keeps these axes with the extent 1."""
+    """The mean over all axes between the batch and the channels: (n, ..., channels) becomes (n, channels); keepdims
+    keeps these axes with extent 1."""
 
     def forward(self, x, training):
         return mean(x, axis=self.over(x), keepdims=self.keepdims)
 
 
 class GlobalMaxPool(_GlobalPool):
-    """The greatest element over all axes between the batch and the channels: (n, ..., channels) becomes (n, channels),
-    or with keepdims keeps these axes with the extent 1."""
+    """The greatest element over all axes between the batch and the channels: (n, ..., channels) becomes (n, channels);
+    keepdims keeps these axes with extent 1."""
 
     def forward(self, x, training):
         return max_propagate_nan(x, axis=self.over(x), keepdims=self.keepdims)

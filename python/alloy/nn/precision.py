@@ -1,5 +1,5 @@
-"""In which type a model computes. Layers compute in that of what they are given; this is for those that make floats of
-what are none, such as ids and bytes."""
+"""The type that a model computes in. Layers compute in the type of their input; layers that make floats of ids or bytes
+ask here."""
 
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,7 +9,7 @@ _DTYPE: ContextVar[str] = ContextVar("the type that models compute in", default=
 
 @contextmanager
 def computing_in(dtype: str):
-    """Models that are called meanwhile compute in float32, float16 or bfloat16."""
+    """Lets models that are called meanwhile compute in float32, float16 or bfloat16."""
     before = _DTYPE.set(dtype)
     try:
         yield
@@ -18,5 +18,5 @@ def computing_in(dtype: str):
 
 
 def compute_dtype() -> str:
-    """In which type the model that is being called computes; Trainer(dtype=...) says so."""
+    """Returns the type that the called model computes in, from Trainer(dtype=...)."""
     return _DTYPE.get()

@@ -1,4 +1,4 @@
-"""Layers over sequences whose every step takes the state of the step before."""
+"""Recurrent layers: every step takes the state of the step before."""
 
 import math
 import weakref
@@ -31,22 +31,21 @@ from alloy.ops import (
     where,
 )
 
-# What each layer was given in its last call with lengths; not kept in the layer, whose form it is no part of.
+# The padding of each layer's last call with lengths. Not an attribute: attributes are options, and are compared.
 PADDINGS: "weakref.WeakKeyDictionary[Recurrent, Padding]" = weakref.WeakKeyDictionary()
 
 
 class Recurrent(Layer):
-    """What the recurrent layers share. x: (batch, steps, features). The result is the last state, (batch, units), or
-    with return_sequences the states of all steps, (batch, steps, units); of a bidirectional layer the last axis holds
-    the forward direction, then the backward one, whose last state is that of the first step.
+    """The base of recurrent layers. x: (batch, steps, features). The result is the last state, (batch, units), or with
+    return_sequences the states of all steps, (batch, steps, units). A bidirectional layer has the forward direction
+    first along the last axis, then the backward one, whose last state belongs to the first step.
 
-    units: of a state. layers: so many cells, each over the states of the one before. lengths, in a call: int32
-    (batch,), how many steps of each sequence count. The steps behind them carry the state, and give zeros. A length
-    below 0 or above the steps gives NaN, which the loss shows and a Trainer stops at.
+    units: the length of a state. layers: the number of cells, each over the states of the one before. lengths, in a
+    call: int32 (batch,), how many steps of each sequence count. The steps behind them carry the state, and give zeros.
+    A length below 0 or above the steps gives NaN, which the loss shows and a Trainer stops at.
 
-    Variables, of each layer and direction: weights (gates * units, features), recurrent_weights (gates * units,
-    units), bias (gates * units,), as PyTorch keeps them. They start as in Keras: Glorot uniform, orthogonal, zeros.
-
+    Variables, for each layer and direction: weights (gates * units, features), recurrent_weights (gates * units,
+    units), bias (gates * units,), in PyTorch's order. They start as in Keras: Glorot uniform, orthogonal, zeros.
     ValueError: the steps or the features of x are not known."""
 
     gates: int
@@ -104,7 +103,7 @@ class Recurrent(Layer):
         return padding.checked(y) if padding else y
 
     def _direction(self, h, variables, reverse, training, padding):
-        """The states of a layer in one direction, of all steps."""
+        """Returns the states of a layer in one direction, of all steps."""
         if padding is None:
             return self._states(h, variables, reverse, training)
         # Backward, a sequence begins at its own last step.
@@ -121,13 +120,13 @@ class Recurrent(Layer):
         return self.cell(sums, recurrent_weights, biases[1:], reverse=reverse, training=training)
 
     def cell(self, sums: Tensor, recurrent_weights, biases, *, reverse, training) -> Tensor:
-        """The states of the gates' sums."""
+        """Returns the states from the sums of the gates."""
         raise NotImplementedError
 
 
 class RNN(Recurrent):
-    """A cell of one gate: h[t] = activation(x[t] @ W.T + h[t-1] @ R.T + bias), Keras's SimpleRNN. Everything else is
-    said of Recurrent."""
+    """A cell of one gate, Keras's SimpleRNN: h[t] = activation(x[t] @ W.T + h[t-1] @ R.T + bias). Recurrent describes
+    the rest."""
 
     gates = 1
 
@@ -141,10 +140,9 @@ class RNN(Recurrent):
 
 class LSTM(Recurrent):
     """Long short-term memory (al.lstm), with Keras's names and defaults. The gates are input, forget, candidate,
-    output, as in PyTorch, whose two biases are one here, and Keras.
+    output, as in Keras and in PyTorch, whose two biases are one here.
 
-    unit_forget_bias: the forget gate's bias starts at 1: Jozefowicz et al., 2015. Everything else is said of
-    Recurrent."""
+    unit_forget_bias: the forget gate's bias starts at 1: Jozefowicz et al., 2015. Recurrent describes the rest."""
 
     gates = 4
 
@@ -174,8 +172,8 @@ class LSTM(Recurrent):
 
 class GRU(Recurrent):
     """Gated recurrent units (al.gru), with Keras's names and defaults. The gates are update, reset, candidate, as in
-    Keras; PyTorch has reset before update. With reset_after there is one variable more, secondary_bias (units,), the
-    candidate's bias among those of the state. Everything else is said of Recurrent."""
+    Keras; PyTorch has reset before update. reset_after adds the variable secondary_bias (units,), the candidate's bias
+    of the state's part. Recurrent describes the rest."""
 
     gates = 3
 
@@ -204,7 +202,7 @@ class GRU(Recurrent):
 
 
 class Padding:
-    """The steps of sequences (steps, batch, n) that do not count. given: the lengths."""
+    """The steps of sequences (steps, batch, n) that do not count, from their lengths."""
 
     def __init__(self, op, lengths, steps):
         require_tensor(op, lengths)
@@ -225,15 +223,15 @@ class Padding:
         return states * cast(self._counts, states.dtype)
 
     def reversed(self, sequence):
-        """Each sequence from its last step to its first, and the steps behind it as they are."""
+        """Reverses the steps of each sequence that count; the steps behind them stay."""
         turned = gather(transpose(sequence, (1, 0, 2)), self._reversed, axis=1, batch_dims=1)
         return transpose(turned, (1, 0, 2))
 
     def last(self, states):
-        """The state at the last step of each; zeros of an empty one."""
+        """Returns the state at the last step of each sequence; zeros for an empty one."""
         at = maximum(self._lengths - 1, 0)
         return squeeze(gather(transpose(states, (1, 0, 2)), at, axis=1, batch_dims=1), axis=1)
 
     def checked(self, y):
-        """y, (batch, ...), with NaN where a length is none from 0 to the steps."""
+        """Returns y, (batch, ...), with NaN where a length is below 0 or above the steps."""
         return where(expand_dims(self._sound, axis=range(1, len(y.shape))), y, math.nan)

@@ -6,8 +6,8 @@ from alloy.nn.layer import Layer
 
 
 class Residual(Layer):
-    """branch(x) + shortcut(x), where the shortcut is x itself unless a layer is given (He et al., 2015). ValueError:
-    the two have different shapes."""
+    """branch(x) + shortcut(x); the shortcut is x itself unless a layer is given (He et al., 2015). ValueError: the two
+    have different shapes."""
 
     def __init__(
         self, branch: Layer, shortcut: Layer | None = None, *, seed: int | None = None, name: str | None = None

@@ -2,8 +2,8 @@ from alloy.nn.layer import Layer
 
 
 class Sequential(Layer):
-    """One layer after the other. Layers may be added to `layers`, in it replaced or taken away; what calls have made
-    before stays as it is."""
+    """Applies one layer after the other. Layers may be added to `layers`, replaced or removed; tensors of earlier calls
+    stay as they are."""
 
     def forward(self, x, training):
         for layer in self.layers:

@@ -1,4 +1,4 @@
-"""What stands for the variables of a layer in a copy of it that belongs to no graph yet."""
+"""Stands for the variables of a layer in a copy that belongs to no graph yet."""
 
 import weakref
 
@@ -10,24 +10,24 @@ class StoredVariable:
 
     def __init__(self, part: str, value, trainable: bool):
         self.part, self.value, self.trainable = part, value, trainable
-        self.made: Variable | None = None  # of it, which several layers may share
+        self.made: Variable | None = None  # several layers may share it
 
     def __getstate__(self):
         return vars(self) | {"made": None}
 
     def variable(self, graph: Graph) -> Variable:
-        """The variable of the graph, made at the first question."""
+        """Returns the variable of the graph, made when first asked for."""
         if self.made is None:
             self.made = graph.variable(self.value, self.part, self.trainable)
         return self.made
 
 
-# While a copy is under way, so that layers which share a variable share it in the copy, too.
+# Set during a copy, so that layers which share a variable share it in the copy, too.
 _PRESENT: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 def stored(layers) -> dict[Variable, StoredVariable]:
-    """Of each variable of the layers, called in one graph, what stands for it, with values of one moment."""
+    """Returns a StoredVariable for each variable of the layers, called in one graph, with values of one moment."""
     found, new = {}, {}
     for layer in layers:
         for variable in layer._own():
@@ -41,8 +41,8 @@ def stored(layers) -> dict[Variable, StoredVariable]:
 
 
 def replaced(value, kind: type, by):
-    """The value with by(item) for each item of that kind, in lists, tuples and dicts, too; itself where there is
-    none."""
+    """Replaces each item of that kind by by(item), in lists, tuples and dicts, too. Without any it returns the value
+    itself."""
     if isinstance(value, kind):
         return by(value)
     if type(value) in (list, tuple):

@@ -1,4 +1,4 @@
-"""What is asked of several tensors that are one value (alloy.graph.structure)."""
+"""Checks of several tensors that are one value (alloy.graph.structure)."""
 
 from alloy._core import Graph, Tensor
 from alloy.graph.location import mistake
@@ -7,7 +7,8 @@ from alloy.graph.text import describe
 
 
 def require_tensors(op: str, value, source: str = "") -> None:
-    """TypeError where the value is no tensor and no structure of tensors. source: what gave it, for the message."""
+    """Refuses, with a TypeError, a value that is neither a tensor nor a structure of tensors. source: the giver of the
+    value, for the message."""
     found = leaves(value)
     wrong = [leaf for leaf in found if not isinstance(leaf, Tensor)]
     if wrong or not found:
@@ -20,7 +21,7 @@ def require_tensors(op: str, value, source: str = "") -> None:
 
 
 def graph_of(op: str, x, operands: dict) -> Graph:
-    """The graph that all tensors of x, and those among the operands, belong to."""
+    """Returns the graph that all tensors of x, and all tensors among the operands, belong to."""
     require_tensors(op, x)
     tensors = [leaf for leaf in leaves([x, operands]) if isinstance(leaf, Tensor)]
     graph = tensors[0].graph

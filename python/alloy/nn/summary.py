@@ -1,4 +1,4 @@
-"""The table of a model's layers: what each gives, and how many parameters it has."""
+"""The table of a model's layers, with the shapes of their results and their numbers of parameters."""
 
 import math
 
@@ -8,8 +8,8 @@ from alloy.graph.text import amount, shape_text, table
 
 
 def summary(model) -> str:
-    """The layers that compute by themselves or have variables, in the order of the model, each once, with the shape of
-    what its last call gave. ValueError: the model has not been called."""
+    """Returns the table of layers that compute by themselves or have variables, in the order of the model, each once,
+    with the shape of the last call's result. ValueError: the model has not been called."""
     if model.graph is None:
         raise mistake(
             model._kind(),
@@ -38,7 +38,7 @@ def summary(model) -> str:
 
 
 def counted(variables) -> list:
-    """Those that are parameters; a random state, of integers, is none."""
+    """Returns the variables that are parameters; a random state, of integers, is none."""
     return [variable for variable in variables if not is_integer(variable.dtype)]
 
 
@@ -56,7 +56,7 @@ def _shapes(tensors) -> str:
 
 
 def inputs(graph, shape, dtype):
-    """Placeholders of that shape behind the batch; of a list or dict of shapes a list or dict."""
+    """Makes placeholders of that shape behind the batch; a list or dict of shapes gives a list or dict."""
     if isinstance(shape, dict):
         return {key: inputs(graph, inner, dtype) for key, inner in shape.items()}
     if not isinstance(shape, (tuple, list)):

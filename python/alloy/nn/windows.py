@@ -1,11 +1,11 @@
-"""What convolutions and pooling are given for each axis that their windows move along."""
+"""Numbers for each axis that windows of convolutions and pooling move along."""
 
 from alloy.graph.location import mistake
 from alloy.ops.windows import per_axis
 
 
 def extents(op: str, what: str, value, axes: int = 2, least: int = 1) -> list[int]:
-    """An integer for each axis, of which a single one stands for all. ValueError: there are more or fewer, or one is
+    """Returns an integer for each axis; a single one stands for all. ValueError: there are more or fewer, or one is
     below the least or beyond 32 bits."""
     found = per_axis(op, what, value, axes)
     if len(found) != axes or min(found) < least:

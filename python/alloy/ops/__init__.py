@@ -1,7 +1,7 @@
-"""Every function that adds ops to a graph: one for each row of the op table's families (table.py), and by family those
-with attributes or operands of their own and those composed of others. Shapes are checked by the engine.
+"""All functions that add ops to a graph: those of the op table's rows (table.py), and by family functions with
+attributes or operands of their own, and composites. The engine checks shapes.
 
-A module's __all__ is what users see as al.NAME."""
+A module's __all__ lists the functions that users see as al.NAME."""
 
 from alloy.ops import (
     activation,

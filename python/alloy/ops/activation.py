@@ -1,5 +1,5 @@
-"""Activations that the op table has no row for, made of its rows. Those of float16 and bfloat16 are computed in float32
-and rounded once. At a kink the gradient is a one-sided derivative, PyTorch's."""
+"""Activations made of the op table's rows. float16 and bfloat16 are computed in float32 and rounded once. At a kink the
+gradient is a one-sided derivative, PyTorch's."""
 
 import math
 
@@ -13,14 +13,14 @@ __all__ = ["elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "silu", "s
 
 
 def leaky_relu(x: Tensor, alpha=0.01) -> Tensor:
-    """max(x, alpha * x): with an alpha below 1, x where it is positive, else alpha * x. At 0 the gradient is alpha.
+    """max(x, alpha * x): with alpha below 1, x if positive, else alpha * x. At 0 the gradient is alpha.
 
     alpha: a number, or a tensor or array that broadcasts to x."""
     return rounded_once("leaky_relu", lambda x, alpha: apply("leaky_relu", [x, alpha]), x, alpha)
 
 
 def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
-    """x times the probability that a normal number is below x: x (1 + erf(x / sqrt(2))) / 2 (Hendrycks and Gimpel,
+    """x (1 + erf(x / sqrt(2))) / 2: x times the probability that a normal number is below x (Hendrycks and Gimpel,
     2016).
 
     approximate: "none", or "tanh": x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, of the same paper. ValueError:
@@ -36,17 +36,17 @@ def _gelu(x):
 
 def _gelu_by_tanh(x):
     inner = x * (2 / math.pi) ** 0.5 * (x * x * 0.044715 + 1.0)
-    # Beyond 10 the tanh is 1 to the last digit; held there, an infinite x has a gradient, too.
+    # Beyond 10 the tanh is 1 to the last digit; the clamp gives an infinite x a gradient, too.
     return x * 0.5 * (tanh(clamp(inner, -10.0, 10.0)) + 1.0)
 
 
 def silu(x: Tensor) -> Tensor:
-    """x times the logistic function of x, also known as swish."""
+    """x / (1 + e^-x), also known as swish."""
     return rounded_once("silu", lambda x: x * sigmoid(x), x)
 
 
 def elu(x: Tensor, alpha=1.0) -> Tensor:
-    """x where it is positive, else alpha (e^x - 1) (Clevert et al., 2015). At 0 the gradient is alpha.
+    """x if positive, else alpha (e^x - 1) (Clevert et al., 2015). At 0 the gradient is alpha.
 
     alpha: a number, or a tensor or array that broadcasts to x."""
     return rounded_once("elu", _elu, x, alpha)
@@ -69,7 +69,7 @@ def _softplus(x):
 
 
 def hard_sigmoid(x: Tensor) -> Tensor:
-    """x / 6 + 1/2, held between 0 and 1."""
+    """min(max(x / 6 + 1/2, 0), 1)."""
     return rounded_once("hard_sigmoid", _hard_sigmoid, x)
 
 
@@ -79,5 +79,5 @@ def _hard_sigmoid(x):
 
 
 def hard_swish(x: Tensor) -> Tensor:
-    """x times hard_sigmoid of x (Howard et al., 2019)."""
+    """x * hard_sigmoid(x) (Howard et al., 2019)."""
     return rounded_once("hard_swish", lambda x: x * _hard_sigmoid(x), x)

@@ -1,4 +1,4 @@
-"""Attention: weights of softmax over the products of queries and keys."""
+"""Attention: softmax over the products of queries and keys gives the weights of values."""
 
 from numbers import Real
 
@@ -14,7 +14,7 @@ from alloy.ops.shape import transpose
 
 __all__ = ["scaled_dot_product_attention"]
 
-_NEVER = -1e30  # a score that softmax makes 0 of; finite, so that a row of nothing else gives no NaN
+_NEVER = -1e30  # softmax gives 0 for this score; finite, so that a row of nothing else gives no NaN
 
 
 def scaled_dot_product_attention(
@@ -23,10 +23,10 @@ def scaled_dot_product_attention(
     """softmax(scale * query key^T) value over the last two axes: Vaswani et al., 2017, with PyTorch's names.
 
     query: (..., steps, features), key: (..., others, features), value: (..., others, any features), floats of one type;
-    leading axes broadcast. The result: (..., steps, features of the value), of halves computed in float32 and rounded
-    once. attn_mask: a tensor or array that broadcasts to the scores, (..., steps, others): of bool, true where a
-    query may see a key, or of floats, which are added to the scores. A query that may see nothing gets zeros. scale:
-    by default 1 / sqrt(features). ValueError: the shapes do not fit."""
+    leading axes broadcast. Result: (..., steps, features of the value); float16 and bfloat16 are computed in float32
+    and rounded once. attn_mask: a tensor or array that broadcasts to the scores, (..., steps, others): bools, true
+    where a query may see a key, or floats, which are added to the scores. A query that may see nothing gets zeros.
+    scale: by default 1 / sqrt(features). ValueError: the shapes do not fit."""
     op = "scaled_dot_product_attention"
     require_all(op, "tensors", Tensor, [query, key, value])
     if key.shape is None or len(key.shape) < 2 or not query.shape or query.shape[-1] is None:
@@ -46,8 +46,8 @@ def scaled_dot_product_attention(
 
 
 def attention_weights(scores: Tensor, mask: Tensor | None, always_some: bool = False) -> Tensor:
-    """softmax over the last axis of the scores where the mask is true, 0 elsewhere; in float32 of halves. always_some:
-    every row of a mask of bool has a true element."""
+    """Computes softmax over the last axis of the scores where the mask is true, 0 elsewhere, in at least float32.
+    always_some: every row of a bool mask has a true element."""
     scores = cast(scores, "float32") if is_half(scores.dtype) else scores
     if mask is None:
         return softmax(scores)

@@ -1,5 +1,5 @@
-"""Complex numbers and their parts. Their sums, differences, products, quotients, absolute values, means and equality
-are those of the ops of that name; the gradient of a complex tensor is that of its real part plus i times that of its
+"""Complex numbers and their parts. Sums, differences, products, quotients, absolute values, means and equality are the
+ops of those names. The gradient of a complex tensor is the gradient of its real part plus i times the gradient of its
 imaginary part."""
 
 from alloy._core import Tensor
@@ -9,22 +9,22 @@ __all__ = ["absolute_square", "complex", "conjugate", "imag", "planar", "real"]
 
 
 def complex(real, imag) -> Tensor:
-    """complex64 numbers real + i imag, of tensors of float32 that broadcast. One may be a number or an array."""
+    """real + i imag, complex64, of float32 tensors that broadcast. One may be a number or an array."""
     return apply("complex", [real, imag])
 
 
 def real(x: Tensor) -> Tensor:
-    """The real parts; of a real tensor x itself."""
+    """Returns the real parts; a real x as it is."""
     return apply("real", [x])
 
 
 def imag(x: Tensor) -> Tensor:
-    """The imaginary parts; of a real tensor zeros."""
+    """Returns the imaginary parts; zeros for a real x."""
     return apply("imag", [x])
 
 
 def conjugate(x: Tensor) -> Tensor:
-    """x with its imaginary parts negative; of a real tensor x itself."""
+    """Negates the imaginary parts; returns a real x as it is."""
     return apply("conjugate", [x])
 
 
@@ -34,6 +34,6 @@ def absolute_square(x: Tensor) -> Tensor:
 
 
 def planar(x: Tensor) -> Tensor:
-    """The real parts and then the imaginary ones along the last axis, of twice its length; of a real tensor x
-    itself."""
+    """Puts the imaginary parts behind the real parts along the last axis, which becomes twice as long; returns a real x
+    as it is."""
     return apply("planar", [x])

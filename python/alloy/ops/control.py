@@ -1,5 +1,5 @@
-"""Conditionals and loops: ops that call Python functions once, while the graph is built, and run what those made as
-often as it takes."""
+"""Conditionals and loops. They call Python functions once, while the graph is built; a run repeats the ops that these
+made."""
 
 import inspect
 
@@ -15,11 +15,12 @@ __all__ = ["cond", "for_loop", "scan", "while_loop"]
 
 
 def cond(predicate: Tensor, true_fn, false_fn):
-    """What true_fn() gives where the predicate, of one element, is true (not zero), else what false_fn() gives. Only
-    that one runs.
+    """Returns the results of true_fn() if the predicate is true (not zero), else of false_fn(). A run computes only one
+    of them.
 
-    Each gives a tensor, or a tuple or list of tensors, made of any tensors around; both as many, of the same dtypes
-    and shapes. ValueError or TypeError: they do not. A variable cannot be assigned in them."""
+    predicate: a tensor of one element. Both functions return a tensor, or a tuple or list of tensors, as many and of
+    the same dtypes and shapes; they may use any tensors around. ValueError or TypeError: they do not. Functions cannot
+    assign variables."""
     if not isinstance(predicate, Tensor):
         expected = "a tensor as the predicate (Python's if chooses by values that are known now)"
         raise mistake("cond", f"Expected {expected}, got {type(predicate).__name__}", TypeError)
@@ -34,13 +35,13 @@ def cond(predicate: Tensor, true_fn, false_fn):
 
 
 def for_loop(lower, upper, body, initial, *, step=1):
-    """What body(index, value) gives at last: called for lower, lower + step, ... below upper, at first with the initial
-    value, then with what it gave before.
+    """Calls value = body(index, value) for index lower, lower + step, ... below upper, starting with value = initial,
+    and returns the last value.
 
     lower, upper, step: integers or tensors of one element and one integer dtype. initial: a tensor, or a tuple or list
-    of tensors (numbers and arrays are constants); body gives as many, of the same dtypes and shapes. Gradients flow
-    through the loop where the bounds and the step are numbers, or are made of shapes. ValueError or TypeError: they do
-    not fit. A variable cannot be assigned in the body."""
+    of tensors (numbers and arrays are constants); body returns as many, of the same dtypes and shapes. Gradients flow
+    through the loop if bounds and step are numbers, or computed from shapes. ValueError or TypeError: the values do not
+    fit. The body cannot assign variables."""
     _require_callable("for_loop", "index, value", body=body)
     values = _listed(initial)
     graph = _graph_of("for_loop", [lower, upper, step, *values])
@@ -50,11 +51,12 @@ def for_loop(lower, upper, body, initial, *, step=1):
 
 
 def while_loop(condition, body, initial):
-    """The first of the values that condition(value) gives false (zero) for: the initial one, body(value), and so on.
+    """Calls value = body(value) while condition(value) is true (not zero), starting with value = initial, and returns
+    the last value.
 
-    initial: a tensor, or a tuple or list of tensors (numbers and arrays are constants); body gives as many, of the
+    initial: a tensor, or a tuple or list of tensors (numbers and arrays are constants); body returns as many, of the
     same dtypes and shapes, and condition a tensor of one element. No gradient flows through the loop. ValueError or
-    TypeError: they do not fit. A variable cannot be assigned in them."""
+    TypeError: the values do not fit. The functions cannot assign variables."""
     _require_callable("while_loop", "value", condition=condition, body=body)
     values = _listed(initial)
     graph = _graph_of("while_loop", values)
@@ -65,13 +67,14 @@ def while_loop(condition, body, initial):
 
 
 def scan(body, initial, xs=None, *, length=None, reverse=False):
-    """(value, ys): what body(value, x) -> (value, y) gives at last, called for each x, and all its y, stacked.
+    """Calls value, y = body(value, x) for each slice x, starting with value = initial, and returns (value, ys): the
+    last value and all y, stacked.
 
-    xs: a tensor, or a tuple or list of tensors, of which each call gets the next slice along the first axis; None for
-    a loop of so many calls as length says. initial and value: as of for_loop. y: a tensor, a tuple or list of tensors,
-    or None. reverse: from the last slice to the first; y stands where its x does. Gradients flow through it.
+    xs: a tensor, or a tuple or list of tensors, cut along the first axis; None for a loop of `length` calls. initial,
+    value: as in for_loop. y: a tensor, a tuple or list of tensors, or None. reverse: from the last slice to the first;
+    each y stands at the place of its x. Gradients flow through the loop.
 
-    ValueError: the xs differ in their first extent, or there is none."""
+    ValueError: the xs differ in their first extent, or it is 0."""
     _require_callable("scan", "value, x", body=body)
     values, inputs = _listed(initial), [] if xs is None else _listed(xs)
     require_all("scan", "tensors to take slices of", Tensor, inputs)
@@ -97,7 +100,7 @@ def scan(body, initial, xs=None, *, length=None, reverse=False):
 
 
 def _length(inputs, length):
-    """The number of slices: an integer, or a tensor where only a run knows."""
+    """Returns the number of slices: an integer, or a tensor if only a run knows it."""
     known = {x.shape[0] for x in inputs if x.shape is not None and len(x.shape) > 0}
     if any(x.shape is not None and len(x.shape) == 0 for x in inputs):
         raise mistake("scan", f"Expected tensors with a first axis, got {', '.join(map(describe, inputs))}")
@@ -125,12 +128,12 @@ def _constants(graph, op, values):
 def _graph_of(op, values) -> Graph:
     graph = next((value.graph for value in values if isinstance(value, Tensor)), None)
     if graph is None:
-        raise mistake(op, "Expected a tensor among what it begins with, got none; graph.constant makes one", TypeError)
+        raise mistake(op, "Expected a tensor among the initial values, got none; graph.constant makes one", TypeError)
     return graph
 
 
 def _called(op, made, function, initial=None):
-    """What the function gives of the region's arguments, which becomes the region's results."""
+    """Calls the function with the region's arguments; its results become the region's results."""
     arguments = made.open()
     try:
         given = function(arguments)
@@ -144,7 +147,7 @@ def _called(op, made, function, initial=None):
 
 
 def _checked(op, given, initial):
-    """The values that a body gives; numbers take the dtype of the values before."""
+    """Returns the values of a body, numbers in the dtype of the values before."""
     values, before = _listed(given), _listed(initial)
     if len(values) != len(before):
         raise mistake(op, f"Expected {len(before)} values from the body, as it began with, got {len(values)}")
@@ -156,7 +159,7 @@ def _checked(op, given, initial):
 
 
 def _require_callable(op, arguments, **functions):
-    """TypeError where one is no function of the arguments, which are named as a lambda has them."""
+    """Refuses, with a TypeError, anything that is no function of the arguments, which are written as in a lambda."""
     count = len(arguments.split())
     for name, function in functions.items():
         if not callable(function):
@@ -170,11 +173,11 @@ def _require_callable(op, arguments, **functions):
 
 
 def _other_parameters(function, count):
-    """The function's parameters as a text, where it cannot be called with so many arguments."""
+    """Returns the function's parameters as text if it cannot be called with that many arguments, else ""."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return ""  # which Python does not tell of a builtin
+        return ""  # Python does not know the parameters of a builtin
     try:
         signature.bind(*[None] * count)
     except TypeError:
@@ -187,5 +190,5 @@ def _listed(value) -> list:
 
 
 def _like(structure, values):
-    """The values as the structure has them: one by itself, or a tuple or list of them."""
+    """Returns the values in the form of the structure: one by itself, or a tuple or list."""
     return type(structure)(values) if isinstance(structure, (tuple, list)) else values[0]

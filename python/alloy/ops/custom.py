@@ -1,4 +1,4 @@
-"""Operations of the user's own: functions of tensors with gradients of their own."""
+"""Functions of tensors with gradients that the user defines."""
 
 import functools
 from collections.abc import Callable
@@ -16,30 +16,30 @@ __all__ = ["custom_gradient"]
 
 
 def custom_gradient(function: Callable) -> Callable[..., Any]:
-    """Gives a function of tensors the gradient that it says itself, as a decorator:
+    """Lets a function of tensors define its own gradient, as a decorator:
 
         @al.custom_gradient
         def held(x, *, limit):
-            def gradient(g):  # of g, what comes back to the result: what goes back to x
+            def gradient(g):  # g: the gradient of the result; returns the gradient of x
                 return al.clamp(g, -limit, limit)
 
             return x, gradient
 
-    The function takes tensors by position, and anything by name. It returns its results, a tensor or a tuple, list or
-    dict of them, and a function. That one is given the gradient of each result, of the result's shape and dtype (None
-    for a result of integers or bool), and returns the gradient of each argument, a tensor of the argument's shape and
-    dtype or None: nothing flows back. Of several it returns a tuple or a list. Both are called once, while the graph is
-    built, and may use any tensors that they see. What the gradient computes has gradients itself, so that it can be
-    differentiated again.
+    The function takes tensors by position, and anything by name. It returns a pair: its results (a tensor or a tuple,
+    list or dict of tensors) and a gradient function. The gradient function takes the gradient of each result, of the
+    result's shape and dtype (None for a result of integers or bools), and returns the gradient of each argument, a
+    tensor of the argument's shape and dtype, or None if nothing flows back; for several arguments a tuple or list. Both
+    functions run once, while the graph is built, and may use any tensors around. The gradient can be differentiated
+    again.
 
-    ValueError: a gradient has another shape, or a result depends on a variable or a placeholder in another way than
-    through the arguments, so that its gradient would be lost. TypeError: an argument is no tensor, or a gradient has
-    another dtype."""
+    ValueError: a gradient has another shape, or a result depends on a variable or placeholder other than through the
+    arguments, so that its gradient would be lost. TypeError: an argument is no tensor, or a gradient has another
+    dtype."""
     if not callable(function):
         given = describe(function) if isinstance(function, Tensor) else type(function).__name__
         raise mistake("custom_gradient", f"Expected a function of tensors, got {given}", TypeError)
     name = getattr(function, "__name__", "")
-    name = name if name.isidentifier() else "custom_gradient"  # of a lambda
+    name = name if name.isidentifier() else "custom_gradient"  # a lambda's is not
 
     @functools.wraps(function)
     def op(*tensors, **options):
@@ -92,7 +92,7 @@ def _require_known_sources(graph, name, values, tensors):
 
 
 def _gradients(name, given, tensors):
-    """The gradient of each argument, or None."""
+    """Returns the gradient of each argument, or None."""
     gradients = [given] if len(tensors) == 1 and not isinstance(given, (tuple, list)) else given
     count = len(gradients) if isinstance(gradients, (tuple, list)) else 1
     if not isinstance(gradients, (tuple, list)) or count != len(tensors):
@@ -118,7 +118,7 @@ def _has_gradient(x) -> bool:
 
 
 def _may_be_one(a, b) -> bool:
-    """Whether two shapes agree as far as they are known."""
+    """Tells whether two shapes agree as far as they are known."""
     if a is None or b is None:
         return True
     return len(a) == len(b) and all(m is None or n is None or m == n for m, n in zip(a, b))

@@ -1,4 +1,4 @@
-"""Elementwise ops with operands or attributes of their own, and those made of several."""
+"""Elementwise ops with operands or attributes of their own, and composites."""
 
 from numbers import Real
 
@@ -27,11 +27,10 @@ __all__ = [
 
 
 def where(condition, a, b) -> Tensor:
-    """a where the condition is true (not zero), else b.
+    """Chooses a where the condition is true (not zero), else b.
 
-    The three broadcast by NumPy's rule; a and b have one dtype, which the result has. Each may be a number or
-    an array, but not all of them. ValueError: the shapes do not broadcast. TypeError: the dtypes of a and b
-    differ."""
+    The three broadcast by NumPy's rule; a and b have one dtype, and so has the result. Each may be a number or an
+    array, but not all of them. ValueError: the shapes do not broadcast. TypeError: the dtypes of a and b differ."""
     return apply("select", [condition, a, b], scalar_dtype=common_dtype("where", [a, b]), typed="where")
 
 
@@ -62,16 +61,16 @@ def isclose(a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False) -> Tensor:
 
 
 def clamp(x: Tensor, low, high) -> Tensor:
-    """x held between low and high, which broadcast to it: min(max(x, low), high).
+    """min(max(x, low), high).
 
-    Where the bounds cross it is high; a NaN gives way to a number. The gradient goes to whichever of the three
-    was taken, at a bound to x. The three have one dtype, of numbers; each may be a number or an array, but not
-    all of them."""
+    low and high broadcast to x. If low is above high the result is high; a NaN gives way to a number. The gradient goes
+    to the chosen one of the three, at a bound to x. The three have one dtype, of numbers; each may be a number or an
+    array, but not all of them."""
     return apply("clamp", [x, low, high])
 
 
 def cast(x: Tensor, dtype) -> Tensor:
-    """x converted to the dtype, x itself where it has it; float to integer truncates toward zero."""
+    """Converts x to the dtype; float to integer truncates toward zero. Returns x itself if it has the dtype."""
     require_tensor("cast", x)
     if dtype is None:
         raise mistake("cast", "Expected an element type such as float32, got None", TypeError)
@@ -79,16 +78,16 @@ def cast(x: Tensor, dtype) -> Tensor:
 
 
 def stop_gradient(x: Tensor) -> Tensor:
-    """x, through which no gradient flows: a loss does not depend on what stands behind it."""
+    """Returns x, and lets no gradient flow back through it."""
     return apply("stop_gradient", [x])
 
 
 def floor_divide(a, b) -> Tensor:
-    """The greatest whole number that is not above a / b, as Python's a // b, beside which a % b is what is left.
+    """floor(a / b), Python's a // b; a % b is the remainder.
 
-    The operands are tensors of a number type and of one dtype, which the result has, of shapes that broadcast; one of
-    them may be a number or an array. By 0 it is what al.divide gives. No gradient flows back. ValueError: the shapes do
-    not broadcast. TypeError: the dtypes differ, or are others."""
+    The operands are tensors of a number type and of one dtype, which the result has, of shapes that broadcast; one may
+    be a number or an array. Division by 0 gives the result of al.divide. No gradient flows back. ValueError: the shapes
+    do not broadcast. TypeError: the dtypes differ, or are others."""
     quotient = apply("divide", [a, b], typed="floor_divide")
     if is_half(quotient.dtype):
         a, b = (cast(one, "float32") if isinstance(one, Tensor) else one for one in (a, b))
@@ -97,7 +96,7 @@ def floor_divide(a, b) -> Tensor:
     if is_integer(quotient.dtype):
         left = a - quotient * b
         whole = quotient - cast(_signs_differ(left, b), quotient.dtype)
-    else:  # what fmod leaves is exact where the quotient was rounded, perhaps up to a whole number
+    else:  # fmod's remainder is exact even if the quotient was rounded up to a whole number
         left = apply("fmod", [a, b])
         whole = apply("rint", [(a - left) / b - cast(_signs_differ(left, b), left.dtype)])
     return stop_gradient(where(apply("equal", [b, 0]), quotient, whole))
@@ -108,7 +107,7 @@ def _signs_differ(left, b):
 
 
 def rounded_once(op, f, x, *others):
-    """f(x, *others) of a tensor x of a floating type, computed in float32 where that is a half."""
+    """f(x, *others) for a floating x, computed in float32 if x is a half."""
     require_tensor(op, x)
     if x.dtype == "float32":
         return f(x, *others)
@@ -128,39 +127,38 @@ def log1p(x: Tensor) -> Tensor:
 
 def _log1p(x):
     is_small = apply("less", [apply("abs", [x]), 0.5])
-    # log(1 + x) = 2 atanh(x / (2 + x)). Each formula gets a harmless number where the other is taken, so that its
-    # gradient there is one too.
+    # log(1 + x) = 2 atanh(x / (2 + x)). Each formula gets a harmless number where the other is used, so that its
+    # gradient there is finite, too.
     small, large = where(is_small, x, 0.0), where(is_small, 1.0, x)
     return where(is_small, apply("atanh", [small / (small + 2.0)]) * 2.0, apply("log", [large + 1.0]))
 
 
 def expm1(x: Tensor) -> Tensor:
-    """e^x - 1, which loses no digits for a small x. x: of a floating type; halves are computed in float32."""
+    """e^x - 1, which loses no digits of a small x. x: of a floating type; halves are computed in float32."""
     return rounded_once("expm1", _expm1, x)
 
 
 def _expm1(x):
     is_small = apply("less", [apply("abs", [x]), 1.0])
-    # e^x - 1 = tanh(x / 2) (e^x + 1); of each formula's harmless numbers see log1p.
+    # e^x - 1 = tanh(x / 2) (e^x + 1); log1p explains the harmless numbers.
     small, large = where(is_small, x, 0.0), where(is_small, 1.0, x)
     exact = apply("tanh", [small * 0.5]) * (apply("exp", [small]) + 1.0)
     return where(is_small, exact, apply("exp", [large]) - 1.0)
 
 
 def zeros_like(x: Tensor) -> Tensor:
-    """Zeros of the shape and dtype of x, known or not."""
+    """Returns zeros of the shape and dtype of x, known or not."""
     require_tensor("zeros_like", x)
     return full_like(x, False)  # a zero of any type
 
 
 def ones_like(x: Tensor) -> Tensor:
-    """Ones of the shape and dtype of x, known or not."""
+    """Returns ones of the shape and dtype of x, known or not."""
     require_tensor("ones_like", x)
     return full_like(x, True)
 
 
 def full_like(x: Tensor, value) -> Tensor:
-    """The value, a number or a tensor of x's dtype that broadcasts to it, at each place of a tensor of the shape and
-    dtype of x."""
+    """Repeats the value, a number or a tensor of x's dtype that broadcasts to x, to the shape and dtype of x."""
     require_tensor("full_like", x)
     return apply("broadcast_like", [as_tensor(x.graph, "full_like", value, x.dtype), x])

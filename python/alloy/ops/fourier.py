@@ -1,5 +1,5 @@
-"""Fourier transforms, with NumPy's meaning. They are computed in float64 line by line, for lengths with small prime
-factors by these, for others as convolutions, so that any length takes n log n steps."""
+"""Fourier transforms, with NumPy's meaning. Each line is computed in float64: by small prime factors of its length, or
+as a convolution for other lengths, so that any length takes n log n steps."""
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply
@@ -12,27 +12,27 @@ _SCALINGS = {"backward": ("none", "size"), "ortho": ("unitary", "unitary"), "for
 
 
 def fft(x: Tensor, *, axis=-1, norm="backward") -> Tensor:
-    """The discrete Fourier transform over an axis or several: sums of x[k] e^(-2 pi i j k / n); complex64.
+    """sum(x[k] e^(-2 pi i j k / n)) over k, the discrete Fourier transform over an axis or several; complex64.
 
-    x: complex64, or float32. norm: what is divided by n, the forward or the backward transform, or both by sqrt(n)
-    ("ortho"). ValueError: x has no such axis, an axis is named twice, or there is no such norm."""
+    x: complex64, or float32. norm: "forward" or "backward", the transform that is divided by n, or "ortho": both are
+    divided by sqrt(n). ValueError: x has no such axis, an axis is named twice, or there is no such norm."""
     return _transform("fft", x, axis, norm, inverse=False)
 
 
 def ifft(x: Tensor, *, axis=-1, norm="backward") -> Tensor:
-    """The inverse of fft with the same axes and norm: sums of x[k] e^(2 pi i j k / n), by default divided by n."""
+    """sum(x[k] e^(2 pi i j k / n)) over k, by default divided by n: the inverse of fft with the same axes and norm."""
     return _transform("fft", x, axis, norm, inverse=True, typed="ifft")
 
 
 def rfft(x: Tensor, *, axis=-1, norm="backward") -> Tensor:
-    """What fft gives of real numbers, without what are conjugates of the rest: along the last of the axes, whose
-    length n must be known, n // 2 + 1 elements. x: float32."""
+    """Transforms real numbers as fft does, without the conjugate half: the last of the axes, whose length n must be
+    known, has n // 2 + 1 elements. x: float32."""
     return _transform("rfft", x, axis, norm, inverse=False)
 
 
 def irfft(x: Tensor, *, axis=-1, norm="backward", odd=False) -> Tensor:
-    """The inverse of rfft with the same axes and norm; float32. Of m elements along the last of the axes, whose number
-    must be known, it makes 2 (m - 1), or with `odd` one more."""
+    """Inverts rfft with the same axes and norm; float32. m elements along the last of the axes, whose number must be
+    known, become 2 (m - 1), or with `odd` one more."""
     return _transform("irfft", x, axis, norm, inverse=True, odd=bool(odd))
 
 

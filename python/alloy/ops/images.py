@@ -1,4 +1,4 @@
-"""Images of another size."""
+"""Resizes images."""
 
 import numpy as np
 
@@ -22,15 +22,15 @@ def resize(
     scale=None,
     offset=None,
 ) -> Tensor:
-    """x with the extents `size` along the axis, one or several: by default the height and width of (n, height,
+    """Resizes x to the extents `size` along the axis, one or several: by default the height and width of (n, height,
     width, channels).
 
-    Place d of the result is place (d + 0.5) in / out - 0.5 of x, as in PyTorch and TensorFlow 2; without center
-    d in / out; with align_corners d (in - 1) / (out - 1). With scale and offset, an array of a number for each axis,
-    place p of x becomes place p scale + offset instead. Places outside x are at its edge.
-    mode: "bilinear" (linear along each axis between two elements) or "nearest". rounding, which is the nearest: of
-    halves "round_prefer_ceil", "round_prefer_floor", "round_to_even" or "round_to_odd", or always the "floor" or
-    "ceil". The extents of x along the axes must be known."""
+    Place d of the result is place (d + 0.5) in / out - 0.5 of x, as in PyTorch and TensorFlow 2; without center d in /
+    out; with align_corners d (in - 1) / (out - 1). With scale and offset, an array with a number for each axis, place p
+    of x goes to place p scale + offset. Places outside x take its edge.
+    mode: "bilinear" (linear along each axis between two elements) or "nearest". rounding, for "nearest": halves go
+    "round_prefer_ceil", "round_prefer_floor", "round_to_even" or "round_to_odd"; or everything goes "floor" or "ceil".
+    The extents of x along the axes must be known."""
     numbers = [] if scale is None and offset is None else [np.asarray(v, "float32") for v in (scale, offset)]
     if any(v.dtype != np.float32 or np.isnan(v).any() for v in numbers):
         raise mistake("resize", "Expected a scale and an offset, got one of them")

@@ -9,12 +9,12 @@ __all__ = ["gather", "gather_nd", "one_hot", "put_along_axis", "scatter", "scatt
 
 
 def gather(x: Tensor, indices, axis=0, *, batch_dims=0) -> Tensor:
-    """The elements of x along the axis at the indices: of shape
-    (*x.shape[:axis], *indices.shape[batch_dims:], *x.shape[axis + 1:]).
+    """Takes the elements of x at the indices along the axis; shape (*x.shape[:axis], *indices.shape[batch_dims:],
+    *x.shape[axis + 1:]).
 
-    indices: a tensor, an array or a list of int32 or int64. An index outside gives 0, and no gradient flows back
-    from it; what it gives on Apple's framework is not known.
-    batch_dims: so many leading dimensions x and the indices share; they lie before the axis.
+    indices: a tensor, an array or a list of int32 or int64. An index outside gives 0, and no gradient flows back from
+    it; its result on Apple's framework is not known.
+    batch_dims: the number of leading dimensions that x and the indices share; they lie before the axis.
     ValueError: the axis is outside x, or the batch dimensions differ. TypeError: the indices are of another type."""
     if isinstance(indices, (int, list, tuple)):
         indices = as_places("gather", indices)
@@ -24,42 +24,43 @@ def gather(x: Tensor, indices, axis=0, *, batch_dims=0) -> Tensor:
 
 
 def gather_nd(x: Tensor, indices, *, batch_dims=0) -> Tensor:
-    """What is in x at each tuple of indices along the last axis of the indices: of shape
-    (*indices.shape[:-1], *x.shape[batch_dims + indices.shape[-1]:]).
+    """Takes the part of x at each tuple of indices along the last axis of the indices; shape (*indices.shape[:-1],
+    *x.shape[batch_dims + indices.shape[-1]:]).
 
-    indices: a tensor or an array of an integer type. A tuple outside gives 0; what it gives on Apple's framework is not
+    indices: a tensor or an array of an integer type. A tuple outside gives 0; its result on Apple's framework is not
     known.
-    batch_dims: so many leading dimensions x and the indices share; the tuples lead into what is behind them.
+    batch_dims: the number of leading dimensions that x and the indices share; the tuples index the dimensions behind
+    them.
     ValueError: the tuples are too long, or the batch dimensions differ. TypeError: the indices are of another type."""
     return apply("gather_nd", [x, indices], {"batch_dims": as_count("gather_nd", "batch_dims", batch_dims, least=0)})
 
 
 def take_along_axis(x: Tensor, indices, axis) -> Tensor:
-    """The elements of x of which each index replaces its own position along the axis, as NumPy takes them: of the
-    indices' shape, which is that of x but along the axis.
+    """Takes for each index the element of x at the index along the axis and at the index's own position elsewhere, as
+    NumPy does. The result has the indices' shape, which is x's but along the axis.
 
-    indices: a tensor or an array of an integer type. An index outside, as a negative one, gives 0.
+    indices: a tensor or an array of an integer type. An index outside, also a negative one, gives 0.
     ValueError: the shapes differ in another axis. TypeError: the indices are of another type."""
     return apply("gather_along_axis", [x, indices], {"axis": axis}, typed="take_along_axis")
 
 
 def scatter(data, indices, updates, axis=0, *, mode="set") -> Tensor:
-    """The data with the slices of the updates along the axis combined into those at the indices, a vector, one after
-    the other.
+    """Combines the slices of the updates along the axis, one after the other, with the data's slices at the indices, a
+    vector.
 
-    data: a tensor, or a shape; then they are what the mode starts with: 0; of "multiply" and "divide" 1; of "minimum"
-    the greatest finite number of the updates' type, of "maximum" the least.
-    updates: of the shape of the data with the indices' length along the axis.
-    mode: "set", "add", "subtract", "multiply", "divide", "minimum" or "maximum". What is outside is skipped. In the
-    gradient of "set" the indices must differ.
+    data: a tensor, or a shape, whose elements the mode chooses: 0; for "multiply" and "divide" 1; for "minimum" the
+    greatest finite number of the updates' type, for "maximum" the least.
+    updates: of the data's shape with the indices' length along the axis.
+    mode: "set", "add", "subtract", "multiply", "divide", "minimum" or "maximum". Indices outside are skipped. The
+    gradient of "set" is right only if the indices differ.
     ValueError: the shapes do not fit. TypeError: the types differ, or the indices are no integers."""
     return apply("scatter", [_data("scatter", data, updates, mode), updates, indices], {"axis": axis, "mode": mode})
 
 
 def scatter_nd(data, indices, updates, *, batch_dims=0, mode="set") -> Tensor:
-    """The data with the updates combined into what gather_nd takes there, one after the other.
+    """Combines the updates, one after the other, with the parts of the data that gather_nd would take.
 
-    updates: of the shape that gather_nd gives. data and mode: as of scatter."""
+    updates: of the shape of gather_nd's result. data, mode: as in scatter."""
     attributes = {"batch_dims": as_count("scatter_nd", "batch_dims", batch_dims, least=0), "mode": mode}
     return apply(
         "scatter_nd_update",
@@ -70,9 +71,9 @@ def scatter_nd(data, indices, updates, *, batch_dims=0, mode="set") -> Tensor:
 
 
 def put_along_axis(data, indices, updates, axis, *, mode="set") -> Tensor:
-    """The data with the updates combined into what take_along_axis takes there, one after the other.
+    """Combines the updates, one after the other, with the elements of the data that take_along_axis would take.
 
-    updates: of the indices' shape. data and mode: as of scatter."""
+    updates: of the indices' shape. data, mode: as in scatter."""
     operands = [_data("put_along_axis", data, updates, mode), updates, indices]
     return apply("scatter_along_axis", operands, {"axis": axis, "mode": mode}, typed="put_along_axis")
 
@@ -88,7 +89,7 @@ def _data(op, data, updates, mode):
 def one_hot(indices: Tensor, depth, axis=-1, *, dtype="float32") -> Tensor:
     """1 at the index along a new axis of `depth`, else 0; all 0 for an index outside.
 
-    indices: a tensor of an integer type. axis: the new axis's place in the result, by default the last.
-    TypeError: the indices are of another type. ValueError: the axis is outside the result."""
+    indices: a tensor of an integer type. axis: the new axis's place in the result, by default the last. TypeError: the
+    indices are of another type. ValueError: the axis is outside the result."""
     depth = as_count("one_hot", "a depth", depth)
     return apply("one_hot", [indices], {"axis": axis, "depth": depth, "dtype": dtype})

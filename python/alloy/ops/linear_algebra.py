@@ -30,10 +30,9 @@ __all__ = ["band_part", "diag", "einsum", "hamming_distance", "inverse", "matmul
 
 
 def matmul(a, b) -> Tensor:
-    """The matrix product over the last two axes; leading axes broadcast.
+    """Multiplies matrices over the last two axes; leading axes broadcast.
 
-    a: (..., n, k), b: (..., k, m), the result: (..., n, m), all float32. ValueError: the inner dimensions
-    differ."""
+    a: (..., n, k), b: (..., k, m), result: (..., n, m), all float32. ValueError: the inner dimensions differ."""
     return apply("matmul", [a, b])
 
 
@@ -65,7 +64,8 @@ def einsum(subscripts: str, *tensors) -> Tensor:
 
 
 def _factors(subscripts, tensors):
-    """Pairs of a tensor and its axes, and the axes of the result: letters, and negative numbers for an ellipsis."""
+    """Returns pairs of a tensor and its axes, and the axes of the result: letters, and negative numbers for an
+    ellipsis."""
     given, arrow, result = subscripts.replace(" ", "").partition("->")
     terms = given.split(",")
     sound = all(re.fullmatch(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*", term) for term in (*terms, result))
@@ -104,7 +104,7 @@ def _axes(term, rest):
 
 
 def _summed(x, axes, kept):
-    """x without the axes that are not kept; of an axis that stands twice the diagonal."""
+    """Takes the diagonal of an axis that occurs twice, and sums over axes that are not kept."""
     for axis in [axis for i, axis in enumerate(axes) if axis in axes[:i]]:
         i = axes.index(axis)
         k = axes.index(axis, i + 1)
@@ -115,7 +115,7 @@ def _summed(x, axes, kept):
 
 
 def _product(left, right, kept):
-    """Two factors as one, a matrix product where an axis of both is summed over."""
+    """Joins two factors, by a matrix product if an axis of both is summed over."""
     (a, of_a), (b, of_b) = left, right
     summed = [axis for axis in of_a if axis in of_b and axis not in kept] if is_float(a.dtype) else []
     both = [axis for axis in of_a if axis in of_b and axis not in summed]
@@ -135,7 +135,7 @@ def _product(left, right, kept):
 
 
 def _matrices(x: Any, axes, both, rows, columns):
-    """x with the axes of each of the two groups made one, behind those of both factors."""
+    """Joins the axes of each of the two groups, behind the axes of both factors."""
     x = transpose(x, [axes.index(axis) for axis in both + rows + columns])
     if len(rows) <= 1 and len(columns) <= 1:
         gone = [axis for axis, some in ((-2, rows), (-1, columns)) if not some]
@@ -146,9 +146,9 @@ def _matrices(x: Any, axes, both, rows, columns):
 
 
 def band_part(x: Tensor, lower, upper) -> Tensor:
-    """The matrices along the last two axes, whose extents must be known, with zeros outside a band.
+    """Sets elements of the matrices along the last two axes to zero outside a band. Their extents must be known.
 
-    lower, upper: how many diagonals stay below and above the main one; all where negative. So (-1, 0) keeps the lower
+    lower, upper: the number of diagonals that stay below and above the main one; negative: all. (-1, 0) keeps the lower
     triangle."""
     return apply("band_part", [x], {"lower": lower, "upper": upper})
 
@@ -198,14 +198,14 @@ def outer(a, b) -> Tensor:
 
 
 def inverse(x: Tensor) -> Tensor:
-    """The inverse of the square matrices over the last two axes, by elimination with partial pivoting in float64. Of a
-    singular matrix it has infinities and NaN, or what rounding makes of it. ValueError: they are not square."""
+    """Inverts the square matrices over the last two axes, by elimination with partial pivoting in float64. A singular
+    matrix gives infinities and NaN, or numbers made of rounding errors. ValueError: the matrices are not square."""
     return apply("inverse", [x])
 
 
 def hamming_distance(a, b, *, dtype="uint32") -> Tensor:
-    """How many bits differ between row i of a and row j of b, over all elements of the rows.
+    """Counts the bits that differ between row i of a and row j of b.
 
-    a: (..., m, k), b: (..., n, k), of one integer type; leading axes broadcast. The result: (..., m, n), of dtype
-    uint16 or uint32. ValueError: the rows differ in length. TypeError: the dtypes differ or are others."""
+    a: (..., m, k), b: (..., n, k), of one integer type; leading axes broadcast. Result: (..., m, n), of dtype uint16 or
+    uint32. ValueError: the rows differ in length. TypeError: the dtypes differ or are others."""
     return apply("hamming_distance", [a, b], {"dtype": dtype})

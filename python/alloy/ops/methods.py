@@ -1,5 +1,5 @@
-"""The methods and properties of tensors, each of which is the function of that name: x.sum(axis) is al.sum(x, axis).
-They are what NumPy and PyTorch call alike; of other names a message says what to use."""
+"""The methods and properties of tensors. Each is the function of that name: x.sum(axis) is al.sum(x, axis). Their names
+are those that NumPy and PyTorch share; for other names a message says which one to use."""
 
 from alloy._core import Tensor
 from alloy.graph.engine import method_of
@@ -23,7 +23,7 @@ def astype(self, dtype) -> Tensor:
 
 @method_of(Tensor)
 def reshape(self, *shape) -> Tensor:
-    """al.reshape(x, shape), of a shape or of its dimensions one by one."""
+    """al.reshape(x, shape), with a shape or its dimensions one by one."""
     if not shape:
         raise mistake("reshape", f"Expected a shape or its dimensions for {describe(self)}, got none", TypeError)
     return _reshape(self, shape[0] if len(shape) == 1 else shape)
@@ -31,7 +31,7 @@ def reshape(self, *shape) -> Tensor:
 
 @method_of(Tensor)
 def transpose(self, *permutation) -> Tensor:
-    """al.transpose(x, permutation), of a permutation or of its axes one by one; without them the axes are reversed."""
+    """al.transpose(x, permutation), with a permutation or its axes one by one; without them it reverses the axes."""
     if not permutation:
         return _transpose(self)
     return _transpose(self, permutation[0] if len(permutation) == 1 else permutation)
@@ -40,7 +40,7 @@ def transpose(self, *permutation) -> Tensor:
 @method_of(Tensor, "ndim")
 @property
 def _ndim(self) -> int:
-    """The number of axes. ValueError: it is not known."""
+    """Returns the number of axes. ValueError: it is not known."""
     if self.shape is None:
         raise mistake("ndim", f"Expected a tensor of known rank, got {describe(self)}", ValueError, "asked")
     return len(self.shape)

@@ -1,4 +1,4 @@
-"""Ops that relate the elements along an axis to each other."""
+"""Softmax, norms and deviations: ops that relate the elements along an axis to each other."""
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, require_tensor, spoken_of
@@ -10,12 +10,12 @@ __all__ = ["count_nonzero", "log_softmax", "logsumexp", "norm", "softmax", "std"
 
 
 def softmax(x: Tensor, axis=-1) -> Tensor:
-    """e^x divided by its sum along the axis, computed without overflow. x: float32."""
+    """e^x / sum(e^x) along the axis, computed without overflow. x: float32."""
     return apply("softmax", [x], {"axis": axis})
 
 
 def log_softmax(x: Tensor, axis=-1) -> Tensor:
-    """The logarithm of softmax, computed without overflow. x: float32."""
+    """log(softmax(x)), computed without overflow. x: float32."""
     return apply("log_softmax", [x], {"axis": axis})
 
 
@@ -23,7 +23,7 @@ def logsumexp(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
     """log(sum(e^x)) over the axes, computed without overflow. Where all x are -inf it is -inf, with a gradient of 0;
     where one is inf it is inf, with the gradient of max.
 
-    x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or stay with size 1 where
+    x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
     return rounded_once("logsumexp", lambda x: _logsumexp(x, axis, keepdims), x)
 
@@ -49,25 +49,25 @@ def count_nonzero(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
 
 def norm(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
-    """The length sqrt(sum(x^2)) of vectors along the axes, whose gradient is 0 where all x are 0.
+    """sqrt(sum(x^2)) along the axes, the length of vectors; the gradient is 0 if all x are 0.
 
-    x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or stay with size 1 where
+    x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
     with spoken_of("sum", "norm"):
         return rounded_once("norm", lambda x: _root(sum(square(x), axis, keepdims=keepdims)), x)
 
 
 def std(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
-    """The standard deviation sqrt(variance(x)) over the axes, of the population as NumPy's; its gradient is 0 where
-    all x are equal.
+    """sqrt(variance(x)) over the axes, the standard deviation of the population as in NumPy; the gradient is 0 if all x
+    are equal.
 
-    x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or stay with size 1 where
+    x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
     with spoken_of("variance", "std"):
         return rounded_once("std", lambda x: _root(variance(x, axis, keepdims=keepdims)), x)
 
 
 def _root(x):
-    """The root, whose slope at 0 is infinite."""
+    """sqrt(x), with the gradient 0 instead of infinity at 0."""
     is_zero = equal(x, 0.0)
     return where(is_zero, 0.0, sqrt(where(is_zero, 1.0, x)))

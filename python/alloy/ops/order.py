@@ -1,4 +1,4 @@
-"""Ops that order the elements along an axis, and those that add them up on the way along it."""
+"""Sorting and cumulative sums, products and extremes along an axis."""
 
 import math
 
@@ -15,28 +15,28 @@ __all__ = ["argsort", "bottom_k", "cummax", "cummin", "cumprod", "cumsum", "medi
 
 
 def sort(x: Tensor, axis=-1, *, descending=False) -> Tensor:
-    """The elements in ascending or descending order along the axis. NaN counts as the greatest, so that it comes last
-    in ascending order, as in NumPy; where it comes on Apple's framework is not known."""
+    """Sorts the elements along the axis. NaN counts as the greatest, so that it comes last in ascending order, as in
+    NumPy; its place on Apple's framework is not known."""
     return apply("sort", [x], {"axis": axis, "descending": bool(descending)})
 
 
 def argsort(x: Tensor, axis=-1, *, descending=False) -> Tensor:
-    """The int32 positions along the axis from which sort takes the elements. Equal elements keep their order, though on
-    Apple's framework that is not known."""
+    """Returns the int32 positions along the axis from which sort takes the elements. Equal elements keep their order;
+    on Apple's framework that is not known."""
     return apply("argsort", [x], {"axis": axis, "count": -1, "descending": bool(descending)})
 
 
 def top_k(x: Tensor, k, axis=-1) -> tuple[Tensor, Tensor]:
-    """The k greatest elements along the axis in descending order, and their int32 positions. Of equal elements the
-    first come first; NaN counts as the greatest.
+    """Returns the k greatest elements along the axis in descending order, and their int32 positions. Of equal elements
+    the first come first; NaN counts as the greatest.
 
     ValueError: there are fewer than k elements along the axis."""
     return _first("top_k", x, k, axis, True)
 
 
 def bottom_k(x: Tensor, k, axis=-1) -> tuple[Tensor, Tensor]:
-    """The k least elements along the axis in ascending order, and their int32 positions. Of equal elements the first
-    come first; NaN counts as the greatest.
+    """Returns the k least elements along the axis in ascending order, and their int32 positions. Of equal elements the
+    first come first; NaN counts as the greatest.
 
     ValueError: there are fewer than k elements along the axis."""
     return _first("bottom_k", x, k, axis, False)
@@ -76,28 +76,28 @@ def _first(op, x, k, axis, descending):
 
 
 def cumsum(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
-    """The sum of each element and all before it along the axis; with reverse, and all behind it; with exclusive,
-    without the element itself, so that the first is 0."""
+    """Sums each element and all before it along the axis. reverse: all behind it instead. exclusive: without the
+    element itself, so that the first is 0."""
     return _cumulative("cumsum", "sum", x, axis, exclusive, reverse)
 
 
 def cumprod(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
-    """The product of each element and all before it along the axis; with reverse, and all behind it; with exclusive,
-    without the element itself, so that the first is 1. Its gradient is right where elements are 0, too."""
+    """Multiplies each element and all before it along the axis. reverse: all behind it instead. exclusive: without the
+    element itself, so that the first is 1. The gradient is right where elements are 0, too."""
     return _cumulative("cumprod", "product", x, axis, exclusive, reverse)
 
 
 def cummin(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
-    """The least of each element and all before it along the axis, without NaN; with reverse, and all behind it; with
-    exclusive, without the element itself, so that the first is the greatest finite number of the type. The gradient
-    goes to the element that was taken, of equal ones to the nearest."""
+    """Returns the least of each element and all before it along the axis, without NaN. reverse: all behind it instead.
+    exclusive: without the element itself, so that the first is the greatest finite number of the type. The gradient
+    goes to the least element, of equal ones to the nearest."""
     return _cumulative("cummin", "minimum", x, axis, exclusive, reverse)
 
 
 def cummax(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
-    """The greatest of each element and all before it along the axis, without NaN; with reverse, and all behind it; with
-    exclusive, without the element itself, so that the first is the least finite number of the type. The gradient goes
-    to the element that was taken, of equal ones to the nearest."""
+    """Returns the greatest of each element and all before it along the axis, without NaN. reverse: all behind it
+    instead. exclusive: without the element itself, so that the first is the least finite number of the type. The
+    gradient goes to the greatest element, of equal ones to the nearest."""
     return _cumulative("cummax", "maximum", x, axis, exclusive, reverse)
 
 

@@ -1,4 +1,4 @@
-"""Pooling: one element for each window."""
+"""Pooling: each window gives one element."""
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, apply_all
@@ -18,19 +18,19 @@ __all__ = [
 def max_pool2d(
     x: Tensor, *, window: Extents = 2, strides: Extents | None = None, padding: Padding = "valid", data_layout="NHWC"
 ) -> Tensor:
-    """The greatest element of each window, NaN where it holds one; padding never wins. Strides are the window's
-    extents unless given.
+    """Returns the greatest element of each window, NaN if the window holds one; padding never wins. Strides are the
+    window's extents unless given.
 
-    x: (n, height, width, channels), float32, or as the layout says; the rest as in conv2d."""
+    x: (n, height, width, channels), float32, or as the layout says; the rest is as in conv2d."""
     return _pool2d("max_pool2d", x, window, strides, padding, data_layout)
 
 
 def avg_pool2d(
     x: Tensor, *, window: Extents = 2, strides: Extents | None = None, padding: Padding = "valid", data_layout="NHWC"
 ) -> Tensor:
-    """The mean of each window, its padding left out. Strides are the window's extents unless given.
+    """Averages each window, without its padding. Strides are the window's extents unless given.
 
-    x: (n, height, width, channels), float32, or as the layout says; the rest as in conv2d."""
+    x: (n, height, width, channels), float32, or as the layout says; the rest is as in conv2d."""
     return _pool2d("avg_pool2d", x, window, strides, padding, data_layout)
 
 
@@ -43,11 +43,11 @@ def max_pool4d(
     dilations=1,
     ceil_mode=False,
 ) -> Tensor:
-    """max_pool2d with windows over the last four axes of x.
+    """Applies max_pool2d with windows over the last four axes of x.
 
     window, strides, dilations: four integers, 1 along axes that windows do not move over; strides are the window's
-    extents unless given. padding: "valid", "same", or four pairs (before, after). ceil_mode: one window more where the
-    last element is not reached."""
+    extents unless given. padding: "valid", "same", or four pairs (before, after). ceil_mode: adds a window if the last
+    element is not reached."""
     return apply("max_pool4d", [x], _pool4d("max_pool4d", window, strides, padding, dilations, ceil_mode))
 
 
@@ -61,10 +61,10 @@ def max_pool4d_with_indices(
     ceil_mode=False,
     indices="global_4d",
 ) -> tuple[Tensor, Tensor]:
-    """max_pool4d, and int32 of the same shape that tell where each element was: the first greatest of its window.
+    """Returns max_pool4d, and int32 of the same shape with the place of each element: the first greatest of its window.
 
     indices: "global_4d" numbers the elements of the last four axes of x row-major, "global_3d" to "global_1d" those of
-    the last three, two or one; "local_4d" to "local_1d" those of the window."""
+    the last three, two or one; "local_4d" to "local_1d" number the elements of the window."""
     op = "max_pool4d_with_indices"
     attributes = _pool4d(op, window, strides, padding, dilations, ceil_mode) | {"indices_mode": indices}
     values, places = apply_all(op, [x], attributes)
@@ -83,10 +83,10 @@ def max_unpool4d(
     ceil_mode=False,
     indices="global_4d",
 ) -> Tensor:
-    """The elements of y in zeros of the shape of `like`, each where max_pool4d_with_indices found that of its window;
-    those of one place are added. It is also the gradient of that, for y what flows in.
+    """Adds each element of y, in zeros of the shape of `like`, at the place that max_pool4d_with_indices found for its
+    window. It is also the gradient of that op, for y the gradient of its result.
 
-    The rest as in max_pool4d_with_indices. ValueError: windows move along an axis that the indices do not tell."""
+    The rest is as in max_pool4d_with_indices. ValueError: windows move along an axis that the indices do not cover."""
     op = "max_pool4d_gradient_with_indices"
     attributes = _pool4d(op, window, strides, padding, dilations, ceil_mode) | {"indices_mode": indices}
     return apply(op, [y, places, like], attributes, typed="max_unpool4d")
@@ -102,8 +102,8 @@ def avg_pool4d(
     ceil_mode=False,
     include_padding=False,
 ) -> Tensor:
-    """The mean of each window over the last four axes of x; its padding counts only with include_padding. The rest as
-    in max_pool4d."""
+    """Averages each window over the last four axes of x; padding counts only with include_padding. The rest is as in
+    max_pool4d."""
     attributes = _pool4d("avg_pool4d", window, strides, padding, dilations, ceil_mode)
     return apply("avg_pool4d", [x], attributes | {"include_padding": include_padding})
 
@@ -117,8 +117,8 @@ def l2_pool4d(
     dilations=1,
     ceil_mode=False,
 ) -> Tensor:
-    """The root of the sum of the squares of each window over the last four axes of x; its gradient is 0 where that
-    is 0. The rest as in max_pool4d."""
+    """sqrt(sum(x^2)) over each window of the last four axes of x; the gradient is 0 where the result is 0. The rest is
+    as in max_pool4d."""
     return apply("l2_pool4d", [x], _pool4d("l2_pool4d", window, strides, padding, dilations, ceil_mode))
 
 

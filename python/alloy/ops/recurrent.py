@@ -13,14 +13,13 @@ ACTIVATIONS = ("none", "relu", "tanh", "sigmoid", "hard_sigmoid")
 def rnn(
     x: Tensor, recurrent_weights: Tensor, *, state=None, mask=None, activation="relu", reverse=False, training=True
 ) -> Tensor:
-    """The states (steps, batch, units) of a cell of one gate: h[t] = activation(x[t] + (mask * h[t-1]) @ W.T).
+    """h[t] = activation(x[t] + (mask * h[t-1]) @ W.T): returns the states h, (steps, batch, units).
 
-    x: (steps, batch, units), the inputs times their weights plus bias: one product for all steps.
-    recurrent_weights: W, (units, units). state: the one before the first step, (batch, units); None is zeros.
-    mask: broadcasts to (batch, units). activation: none, relu, tanh, sigmoid or hard_sigmoid, which is
-    0.2 x + 0.5 held between 0 and 1. reverse: the last step comes first; states stay at their place.
-    training: keeps what a gradient needs; without it, a gradient computes the cell once more.
-    ValueError: shapes do not fit."""
+    x: (steps, batch, units), the inputs times their weights plus bias: one product for all steps. recurrent_weights: W,
+    (units, units). state: h before the first step, (batch, units); None is zeros. mask: broadcasts to (batch, units).
+    activation: none, relu, tanh, sigmoid or hard_sigmoid, which is min(max(0.2 x + 0.5, 0), 1). reverse: starts with
+    the last step; states stay at their place. training: keeps intermediate values for the gradient; without it, a
+    gradient computes the cell once more. ValueError: shapes do not fit."""
     state, mask = _state("rnn", x, recurrent_weights, state, mask)
     attributes = _attributes("rnn", [activation], reverse, training, mask)
     return apply("rnn", [x, recurrent_weights, state, *mask], attributes)
@@ -39,13 +38,13 @@ def lstm(
     reverse=False,
     training=True,
 ) -> tuple[Tensor, Tensor]:
-    """The states and the cells, (steps, batch, units) each, of an LSTM (Hochreiter and Schmidhuber, 1997, with
-    the forget gate of Gers et al., 2000).
+    """Returns the states h and the cells c of an LSTM, (steps, batch, units) each (Hochreiter and Schmidhuber, 1997,
+    with the forget gate of Gers et al., 2000).
 
-    x: (steps, batch, 4 * units), of the gates input, forget, candidate, output: the inputs times their weights plus
-    bias. With i, f, z, o = act(x[t] + (mask * h[t-1]) @ W.T + peephole * c[t-1]): c[t] = f c[t-1] + i z and
-    h[t] = o activation(c[t]). recurrent_weights: W, (4 * units, units). peephole: (4 * units,). cell: the one before
-    the first step. The rest is as for rnn."""
+    With i, f, z, o = act(x[t] + (mask * h[t-1]) @ W.T + peephole * c[t-1]): c[t] = f c[t-1] + i z and h[t] = o
+    activation(c[t]). x: (steps, batch, 4 * units), for the gates input, forget, candidate, output: the inputs times
+    their weights plus bias. recurrent_weights: W, (4 * units, units). peephole: (4 * units,). cell: c before the first
+    step. The rest is as in rnn."""
     state, mask = _state("lstm", x, recurrent_weights, state, mask)
     cell, _ = _state("lstm", x, recurrent_weights, cell, None)
     attributes = _attributes("lstm", [*gate_activations, activation], reverse, training, mask)
@@ -69,12 +68,12 @@ def gru(
     reverse=False,
     training=True,
 ) -> Tensor:
-    """The states (steps, batch, units) of a GRU (Cho et al., 2014).
+    """Returns the states h of a GRU, (steps, batch, units) (Cho et al., 2014).
 
-    x: (steps, batch, 3 * units), of the gates update, reset, candidate: the inputs times their weights plus bias.
-    h[t] = z h[t-1] + (1 - z) o, or with flip_z (1 - z) h[t-1] + z o. The candidate o has the state's part
-    (r * mask * h[t-1]) @ W.T, with reset_after r * ((mask * h[t-1]) @ W.T + secondary_bias), as in PyTorch and Keras.
-    recurrent_weights: W, (3 * units, units). secondary_bias: (units,), None is zeros. The rest is as for rnn."""
+    h[t] = z h[t-1] + (1 - z) o, or with flip_z (1 - z) h[t-1] + z o. The candidate o adds (r * mask * h[t-1]) @ W.T to
+    its part of x, with reset_after r * ((mask * h[t-1]) @ W.T + secondary_bias), as in PyTorch and Keras. x: (steps,
+    batch, 3 * units), for the gates update, reset, candidate: the inputs times their weights plus bias.
+    recurrent_weights: W, (3 * units, units). secondary_bias: (units,), None is zeros. The rest is as in rnn."""
     state, mask = _state("gru", x, recurrent_weights, state, mask)
     attributes = _attributes("gru", [*gate_activations, activation], reverse, training, mask)
     attributes |= {"reset_after": reset_after, "flip_z": flip_z}
@@ -87,14 +86,14 @@ def gru(
 
 
 def _state(op, x, weights, state, mask):
-    """The state before the first step, and a list of the mask, or of nothing."""
+    """Returns the state before the first step, and a list with the mask, or an empty one."""
     require_tensor(op, x)
     require_tensor(op, weights)
     if x.shape is None or len(x.shape) != 3:
         raise mistake(op, f"Expected (steps, batch, gates * units), got {describe(x)}")
     if weights.shape is None or len(weights.shape) != 2 or weights.shape[1] is None:
         raise mistake(op, f"Expected recurrent weights (gates * units, units), got {describe(weights)}")
-    # Of this one, only the shape counts.
+    # Only the shape of this one counts.
     like = apply("squeeze", [x[:1, :, : weights.shape[1]]], {"axes": [0]})
     if state is None:
         state = apply("broadcast_like", [0.0, like])

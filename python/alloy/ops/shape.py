@@ -1,4 +1,4 @@
-"""Ops that give the elements of tensors other shapes, places or types, cut tensors, or put them together."""
+"""Ops that change the shape, the places or the type of elements, cut tensors, or join them."""
 
 from operator import index
 
@@ -41,8 +41,8 @@ PAD_MODES = ("constant", "reflect", "symmetric", "edge", "wrap", "antiperiodic")
 
 
 def reshape(x: Tensor, shape) -> Tensor:
-    """The same elements in row-major order under another shape, in which one dimension may be -1 or None:
-    what is left. An integer is the shape of one axis.
+    """Gives the same elements, in row-major order, another shape. One dimension may be -1 or None: it takes the rest.
+    An integer is the shape of one axis.
 
     ValueError: the elements do not fit."""
     extents = as_extents("reshape", shape)
@@ -56,15 +56,15 @@ def flatten(x: Tensor) -> Tensor:
 
 
 def transpose(x: Tensor, permutation=None) -> Tensor:
-    """x with its axes permuted: axis i of the result is axis permutation[i] of x, counted from the end where
-    negative. None reverses them."""
+    """Permutes the axes of x: axis i of the result is axis permutation[i] of x, counted from the end if negative. None
+    reverses them."""
     if permutation is None:
         permutation = range(len(known_shape("transpose", x)))[::-1]
     return apply("transpose", [x], {"permutation": as_integers("transpose", "a permutation", permutation)})
 
 
 def squeeze(x: Tensor, axis=None) -> Tensor:
-    """x without its dimensions of size 1 at the axis, one or several; None means all that are known to have size 1.
+    """Removes dimensions of size 1 at the axis, one or several; None means all that are known to have size 1.
 
     ValueError: a dimension there is not of size 1."""
     if axis is None:
@@ -73,17 +73,17 @@ def squeeze(x: Tensor, axis=None) -> Tensor:
 
 
 def expand_dims(x: Tensor, axis) -> Tensor:
-    """x with a dimension of size 1 inserted, or several; the axis is one position in the result or several."""
+    """Inserts a dimension of size 1, or several; axis: one position in the result or several."""
     return apply("expand_dims", [x], {"axes": as_integers("expand_dims", "axes", axis)})
 
 
 def broadcast_to(x: Tensor, shape) -> Tensor:
-    """x repeated to the shape by NumPy's rule. ValueError: x does not broadcast to it."""
+    """Repeats x to the shape by NumPy's rule. ValueError: x does not broadcast to it."""
     return apply("broadcast_to", [x], {"shape": as_extents("broadcast_to", shape)})
 
 
 def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
-    """x with more elements before and after it along its axes, as numpy.pad.
+    """Adds elements before and after x along its axes, as numpy.pad does.
 
     padding: a pair (before, after) for each axis, or one integer for all; so many elements are cut off where it is
     negative, as PyTorch's pad does. mode: "constant" (the value), "reflect"
@@ -106,28 +106,28 @@ def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
 
 
 def concat(tensors, axis) -> Tensor:
-    """The tensors one after the other along the axis. ValueError: they differ in another axis. TypeError: in
+    """Joins the tensors one after the other along the axis. ValueError: they differ in another axis. TypeError: in
     dtype."""
     return apply("concat", as_sequence("concat", "tensors", tensors), {"axis": axis})
 
 
 def stack(tensors, axis=0) -> Tensor:
-    """Tensors of one shape side by side along a new axis, which is a position in the result."""
+    """Joins tensors of one shape side by side along a new axis, a position in the result."""
     return apply("stack", as_sequence("stack", "tensors", tensors), {"axis": axis})
 
 
 def interleave(tensors, axis) -> Tensor:
-    """Tensors of one shape, of which the result has in turn one place each along the axis: of [1, 2] and [3, 4]
-    [1, 3, 2, 4]."""
+    """Joins tensors of one shape, taking one place along the axis from each in turn: [1, 2] and [3, 4] give [1, 3, 2,
+    4]."""
     return apply("interleave", as_sequence("interleave", "tensors", tensors), {"axis": axis})
 
 
 def split(x: Tensor, sizes, axis=0) -> list[Tensor]:
-    """x cut along the axis, whose extent must be known.
+    """Cuts x along the axis, whose extent must be known.
 
-    sizes: the size of each part, which add up to the extent; or how many parts, of one size, or where the extent
-    is no multiple the first ones longer by 1: (3, 2) for 2 parts of 5. ValueError: another sum, or more parts than
-    places."""
+    sizes: the size of each part, which add up to the extent; or the number of parts. Parts have one size, or if the
+    extent is no multiple, the first ones are longer by 1: 5 in 2 parts is (3, 2). ValueError: another sum, or more
+    parts than places."""
     try:
         parts = index(sizes)
     except TypeError:
@@ -137,7 +137,7 @@ def split(x: Tensor, sizes, axis=0) -> list[Tensor]:
 
 
 def tile(x: Tensor, repeats) -> Tensor:
-    """x repeated, along each axis as many times as `repeats` has there: [1, 2, 1, 2] of [1, 2] by 2."""
+    """Repeats x along each axis as many times as `repeats` says: [1, 2] by 2 gives [1, 2, 1, 2]."""
     return apply("tile", [x], {"repeats": as_integers("tile", "repeats", repeats)})
 
 
@@ -191,51 +191,52 @@ def roll(x: Tensor, shift, axis=None) -> Tensor:
 
 
 def slice_update(x: Tensor, key, update) -> Tensor:
-    """x with the update in the place of x[key], as NumPy's x[key] = update, but that it leaves x alone.
+    """Returns x with the update in the place of x[key], as NumPy's x[key] = update does; x itself stays.
 
-    key: as that of x[key], for instance np.s_[1:, ::2]. update: a tensor, an array or a number, which broadcasts to
+    key: an index as in x[key], for instance np.s_[1:, ::2]. update: a tensor, an array or a number, which broadcasts to
     x[key]. ValueError: it does not. TypeError: it is of another dtype."""
     return update_slice(x, key, update)
 
 
 def space_to_depth(x: Tensor, block, *, data_layout="NHWC", pixel_shuffle=False) -> Tensor:
-    """x with each block of block by block pixels made one pixel of that many times the channels.
+    """Makes each block of block x block pixels one pixel with block * block times the channels.
 
-    x: (n, h, w, c), the result: (n, h / block, w / block, block * block * c); or both with the channels before the
-    height, for the layout NCHW. Place (i, j) of a block has channel k at (i * block + j) * c + k, with pixel_shuffle
-    at (k * block + i) * block + j. ValueError: h or w is no multiple of the block."""
+    x: (n, h, w, c), result: (n, h / block, w / block, block * block * c); both with the channels before the height for
+    the layout NCHW. Place (i, j) of a block has channel k at (i * block + j) * c + k, with pixel_shuffle at (k * block
+    + i) * block + j. ValueError: h or w is no multiple of the block."""
     return _moved_blocks("space_to_batch", x, block, data_layout, pixel_shuffle)
 
 
 def depth_to_space(x: Tensor, block, *, data_layout="NHWC", pixel_shuffle=False) -> Tensor:
-    """The inverse of space_to_depth: (n, h, w, block * block * c) becomes (n, h * block, w * block, c). With
-    pixel_shuffle and the layout NCHW it is PyTorch's pixel_shuffle."""
+    """Inverts space_to_depth: (n, h, w, block * block * c) becomes (n, h * block, w * block, c). With pixel_shuffle and
+    the layout NCHW it is PyTorch's pixel_shuffle."""
     return _moved_blocks("batch_to_space", x, block, data_layout, pixel_shuffle)
 
 
 def space_to_batch(x: Tensor, block, *, axis, batch_axis=0, pixel_shuffle=False) -> Tensor:
-    """x with each block of places along the axes moved into the batch axis.
+    """Moves each block of places along the axes into the batch axis.
 
     axis: one or several. block: the sizes of a block, one for each of the axes. The extents along the axes are divided
-    by the sizes, that of the batch axis is multiplied by all of them. Place p of a block, counted row-major in the
-    order of the axes, has entry i of a batch of n at p * n + i, with pixel_shuffle at i * (places of a block) + p.
+    by the sizes, the extent of the batch axis is multiplied by all of them. Place p of a block, counted row-major in
+    the order of the axes, has entry i of a batch of n at p * n + i, with pixel_shuffle at i * (places of a block) + p.
     ValueError: an extent is no multiple of its size."""
     return _with_blocks("space_to_batch", x, block, axis, batch_axis, pixel_shuffle)
 
 
 def batch_to_space(x: Tensor, block, *, axis, batch_axis=0, pixel_shuffle=False) -> Tensor:
-    """The inverse of space_to_batch."""
+    """Inverts space_to_batch."""
     return _with_blocks("batch_to_space", x, block, axis, batch_axis, pixel_shuffle)
 
 
 def coordinates(x: Tensor, axis) -> Tensor:
-    """Of x's shape: the place of each element along the axis, an int32. The extent along it must be known."""
+    """Returns the place of each element of x along the axis, int32, in x's shape. The extent along the axis must be
+    known."""
     return apply("coordinates", [x], {"axis": axis})
 
 
 def bitcast(x: Tensor, dtype) -> Tensor:
-    """The bits of x read as another dtype, which is not bool. The last dimension becomes longer or shorter by how much
-    narrower or wider that is; no gradient flows back. NumPy's x.view(dtype)."""
+    """Reads the bits of x as another dtype, which is not bool, as NumPy's x.view(dtype) does. A narrower dtype makes
+    the last dimension longer, a wider one shorter; no gradient flows back."""
     return apply("bitcast", [x], {"dtype": dtype})
 
 

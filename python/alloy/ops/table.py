@@ -1,5 +1,5 @@
-"""The functions of the op table's families: one function for each row, made from the row. table.pyi lists
-them for readers and type checkers (tests/python/make_stub.py writes it)."""
+"""The functions of the op table's families, each made from its row. table.pyi lists them for readers and type checkers
+(tests/python/make_stub.py writes it)."""
 
 from collections.abc import Callable
 
@@ -73,7 +73,7 @@ def _reduced(result, axes, keepdims):
     return result if keepdims or not axes else apply("squeeze", [result], {"axes": axes})
 
 
-# For each family: what makes a function of it, its documentation below the row's sentence, and its result.
+# For each family: the maker of its functions, their documentation below the row's sentence, and their result.
 _FAMILIES = {
     "unary": (_unary, _UNARY, ""),
     "activation": (_unary, _UNARY, ""),
@@ -95,7 +95,7 @@ def _function(row):
     return function
 
 
-NAMES: dict[str, str] = {"product": "prod"}  # of functions that NumPy and others call otherwise than Apple its op
+NAMES: dict[str, str] = {"product": "prod"}  # functions whose name in NumPy differs from Apple's name of the op
 _MADE = [_function(row) for row in _core.op_table() if row["family"] in _FAMILIES]
 _FUNCTIONS: dict[str, Callable] = {function.__name__: function for function in _MADE}
 __all__ = list(_FUNCTIONS)

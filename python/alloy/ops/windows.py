@@ -1,4 +1,4 @@
-"""What convolutions and pooling have in common: windows that move over several axes."""
+"""Windows that move over several axes, for convolutions and pooling."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,12 @@ from alloy.graph.arrays import as_integers
 from alloy.graph.location import mistake
 
 Extents = int | Sequence[int]  # one for all axes, or one for each
-Padding = str | Sequence[int] | Sequence[Sequence[int]]  # a style, or how much before and after each axis
+Padding = str | Sequence[int] | Sequence[Sequence[int]]  # a style, or numbers before and after each axis
 
 
 def window_attributes(op, strides, dilations, padding, axes=2) -> dict:
-    """The attributes of an op whose window moves so over so many axes, as al.conv2d describes them."""
+    """Returns the attributes of an op whose window moves over `axes` axes, from the arguments that al.conv2d
+    describes."""
     attributes = {
         "strides": per_axis(op, "strides", strides, axes),
         "dilations": per_axis(op, "dilations", dilations, axes),
@@ -21,7 +22,7 @@ def window_attributes(op, strides, dilations, padding, axes=2) -> dict:
 
 
 def explicit_padding(op, padding, axes) -> list[int]:
-    """The padding before and after each axis, one after the other."""
+    """Returns the padding before and after each axis, one after the other."""
     try:
         pairs = [(before, after) for before, after in padding]
     except (TypeError, ValueError):
@@ -34,6 +35,6 @@ def explicit_padding(op, padding, axes) -> list[int]:
 
 
 def per_axis(op, what, extents, axes=2) -> list[int]:
-    """An integer for each axis, of which a single one stands for all."""
+    """Returns an integer for each axis; a single one stands for all."""
     integers = as_integers(op, what, extents)
     return integers * axes if len(integers) == 1 else integers

@@ -1,4 +1,4 @@
-"""Optimizers: what a step does to the variables, in the step's graph. Formulas, names and defaults are those of
+"""Optimizers: the updates that a training step makes to variables. Formulas, names and defaults are those of
 torch.optim."""
 
 from alloy.graph.location import meant, mistake
@@ -16,8 +16,8 @@ _NAMED = {kind.__name__.lower(): kind for kind in (SGD, Adagrad, Adam, AdamW, Li
 
 
 def named(optimizer):
-    """An optimizer by its name in small letters, with its defaults; an optimizer, or what has its method minimize, is
-    itself."""
+    """Makes an optimizer, with its defaults, of its name in any case. Anything with a method minimize is returned as it
+    is."""
     if isinstance(optimizer, str):
         if optimizer.lower() not in _NAMED:
             known = ", ".join(_NAMED)

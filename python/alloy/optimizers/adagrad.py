@@ -5,8 +5,8 @@ from alloy.optimizers.optimizer import Optimizer, Rate
 
 
 class Adagrad(Optimizer):
-    """Adagrad (torch.optim.Adagrad; Duchi et al., 2011). With g the gradient plus weight_decay * parameter, in step
-    t = 0, 1, ...:
+    """Adagrad (torch.optim.Adagrad; Duchi et al., 2011). With g = gradient + weight_decay * parameter, in step t = 0,
+    1, ...:
 
     s = s + g^2, at first initial_accumulator_value
     parameter -= lr / (1 + t * lr_decay) * g / (sqrt(s) + eps)

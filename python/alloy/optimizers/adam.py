@@ -3,20 +3,20 @@ from alloy.optimizers.optimizer import Optimizer, Rate, adam_step
 
 
 class Adam(Optimizer):
-    """Adam (torch.optim.Adam; Kingma and Ba, 2015). With g the gradient plus weight_decay * parameter, in step
-    t = 1, 2, ...:
+    """Adam (torch.optim.Adam; Kingma and Ba, 2015). With g = gradient + weight_decay * parameter, in step t = 1, 2,
+    ...:
 
     m = beta1 * m + (1 - beta1) * g
     v = beta2 * v + (1 - beta2) * g^2
     parameter -= lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)
 
-    amsgrad: the greatest v so far takes v's place in the last line (Reddi et al., 2018).
+    amsgrad: the last line uses the greatest v so far (Reddi et al., 2018).
 
     Slots: first_moment and second_moment, m and v divided by their corrections 1 - beta^t; with amsgrad
     greatest_second_moment, the undivided v."""
 
     bounds = {"betas": (0, 1), "eps": (0, None), "weight_decay": (0, None)}
-    decoupled = False  # whether the decay is no part of the gradient
+    decoupled = False  # True: the decay is no part of the gradient
 
     def __init__(self, lr: Rate = 1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False, **options):
         super().__init__(lr, **options)
@@ -26,9 +26,9 @@ class Adam(Optimizer):
         self.amsgrad = amsgrad
 
     def begin(self, state, step):
-        """Keeps the moments divided by their correction, 1 - beta^t: the newest gradient then enters with the weight
-        (1 - beta) / (1 - beta^t), and beta becomes what is left of 1. So no step depends on beta^t, which drifts away
-        where beta is a float32 near 1. The correction advances by (1 - beta) of what it lacks: exact to rounding."""
+        """Keeps the moments divided by their correction, 1 - beta^t: the newest gradient then enters with the weight (1
+        - beta) / (1 - beta^t), and beta becomes the rest to 1. So no step depends on beta^t, which drifts away where
+        beta is a float32 near 1. The correction advances by (1 - beta) of its distance to 1: exact to rounding."""
         self._corrections, self._kept = [], []
         for name, beta in zip(("correction1", "correction2"), self.betas):
             before = state.setdefault(name, 0.0)
@@ -52,8 +52,9 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with a decay of the parameters beside the gradient's step: first parameter -= lr * weight_decay * parameter,
-    then Adam's step (torch.optim.AdamW; Loshchilov and Hutter, 2019)."""
+    """Adam with decoupled weight decay (torch.optim.AdamW; Loshchilov and Hutter, 2019):
+
+    parameter -= lr * weight_decay * parameter, then Adam's step"""
 
     decoupled = True
 

@@ -1,4 +1,4 @@
-"""What happens to gradients before they move parameters: accumulated, clipped, found finite or not."""
+"""Accumulates gradients, clips them and finds out whether they are finite, before they move parameters."""
 
 import functools
 from dataclasses import dataclass
@@ -10,22 +10,23 @@ from alloy.ops import all, cast, clamp, equal, is_finite, logical_and, logical_n
 
 @dataclass
 class Flags:
-    """bool tensors of one element; None stands for always."""
+    """bool tensors of one element; None stands for always true."""
 
-    due: Tensor | None = None  # whether this step is the last of those that are accumulated
-    finite: Tensor | None = None  # whether all gradients are finite
+    due: Tensor | None = None  # true in the last of the steps whose gradients are accumulated
+    finite: Tensor | None = None  # true if all gradients are finite
 
     @property
     def take(self) -> Tensor | None:
-        """Whether parameters and slots change."""
+        """True if parameters and slots change."""
         if self.due is None or self.finite is None:
             return self.finite if self.due is None else self.due
         return logical_and(self.due, self.finite)
 
 
 def processed(optimizer, gradients, slots: list[State], state: State) -> tuple[list[Tensor], Flags, list[Update]]:
-    """The gradients with which parameters move, whether they do, and what is updated in any case. slots: of each
-    parameter; state: of all."""
+    """Returns the gradients that move the parameters, the flags of this step, and the updates that happen in any case.
+
+    slots: the state of each parameter. state: the state of the optimizer."""
     flags, updates = Flags(), []
     if optimizer.accumulate_steps > 1:
         gradients, flags.due = _accumulated(gradients, slots, state, optimizer.accumulate_steps)
@@ -43,7 +44,7 @@ def processed(optimizer, gradients, slots: list[State], state: State) -> tuple[l
 
 
 def count(optimizer, state: State, flags: Flags) -> None:
-    """Counts the step, and follows the loss scale."""
+    """Counts the step, and updates the loss scale."""
     if "step" in state:
         step, taken = state["step"], flags.take
         state["step"] = step + 1 if taken is None else step + cast(taken, "int32")
@@ -58,7 +59,7 @@ def count(optimizer, state: State, flags: Flags) -> None:
 
 
 def _accumulated(gradients, slots, state, steps):
-    """The sums of the gradients of so many steps, divided by their number, and whether this step is the last one."""
+    """Returns the mean gradients of the last `steps` steps, and whether this step is the last of them."""
     place = state.setdefault("accumulated_steps", 0) + 1
     due = equal(place, steps)
     state["accumulated_steps"] = where(due, 0, place)

@@ -9,10 +9,10 @@ from alloy.ops import greater_equal, where
 
 
 class LossScale:
-    """A factor that lifts the gradients of float16 activations above the least float16, found while training: the loss
-    is multiplied by it, and the gradients divided by it again. Gradients that are not finite make it backoff_factor as
-    great, and the step is skipped; growth_interval steps in a row without such make it growth_factor as great
-    (torch.amp.GradScaler; Micikevicius et al., 2018). TypeError or ValueError: a factor is no number above 0."""
+    """A factor that keeps the gradients of float16 activations above the least float16, found while training: it
+    multiplies the loss, and divides the gradients. If a gradient is not finite, the step is skipped and the factor is
+    multiplied by backoff_factor. After growth_interval finite steps in a row it is multiplied by growth_factor
+    (torch.amp.GradScaler; Micikevicius et al., 2018). TypeError or ValueError: a factor is not a number above 0."""
 
     def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000):
         self.init_scale = _factor("init_scale", init_scale)
@@ -24,7 +24,8 @@ class LossScale:
         return state.setdefault("loss_scale", self.init_scale)
 
     def follow(self, state, finite, due=None):
-        """The scale after a step with such gradients; as it was where the step is not due (None: it is)."""
+        """Updates the scale after a step whose gradients are `finite`; a step that is not due leaves it (None: it is
+        due)."""
         scale, before = self.scale(state), state.setdefault("loss_scale_growth", 0)
         good = where(finite, before + 1, 0)
         grown = greater_equal(good, self.growth_interval)

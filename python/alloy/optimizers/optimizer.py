@@ -1,4 +1,4 @@
-"""What all optimizers share: the learning rate, groups of parameters, and which updates a step makes."""
+"""The base class of optimizers: the learning rate, groups of parameters, and the updates of a step."""
 
 import copy
 import fnmatch
@@ -29,7 +29,7 @@ _SHARED = ("clip_value", "clip_norm", "accumulate_steps", "skip_nonfinite", "los
 
 
 class Optimizer:
-    """The base of optimizers. A subclass gives update(parameter, gradient, slots, step), in tensors:
+    """The base of optimizers. A subclass defines update(parameter, gradient, slots, step), in tensors:
 
         class Lion(al.Optimizer):
             def update(self, parameter, gradient, slots, step):
@@ -37,29 +37,29 @@ class Optimizer:
                 slots["momentum"] = m * 0.99 + gradient * 0.01
                 return parameter - al.sign(m * 0.9 + gradient * 0.1) * self.rate
 
-    It returns what the parameter becomes. slots is an alloy.graph.state.State: what the optimizer keeps of this
-    parameter from step to step, zeros of its shape at first unless slots.setdefault says otherwise. step is an int32
-    tensor, 0 in the parameter's first step. self.rate is the learning rate of the step, a tensor of one element. Of a
-    float16 or bfloat16 variable everything is float32 here. begin(state, step) may compute what all parameters share.
+    update returns the new parameter. slots is an alloy.graph.state.State that keeps tensors of this parameter from step
+    to step; they start with zeros of its shape, or as slots.setdefault says. step is an int32 tensor, 0 in the
+    parameter's first step. self.rate is the learning rate of the step, a tensor of one element. For a float16 or
+    bfloat16 variable everything here is float32. begin(state, step) may compute values that all parameters share.
 
-    lr: a number, a tensor of one element that the step computes, or a schedule (al.schedules): a function of the
-    step's number. A number is kept in a variable, so that `optimizer.lr = x` holds from the next step on, for steps
-    that were made before, too; nothing is compiled anew.
+    lr: a number, a tensor of one element that the step computes, or a schedule (al.schedules): a function of the step's
+    number. A number is kept in a variable: `optimizer.lr = x` holds from the next step on, also in steps compiled
+    before.
 
-    groups: other options for some of the parameters, {which: {option: value}}, where which is a pattern of names as of
-    a shell ("*/bias", "encoder/*") or a function of a variable that tells whether it belongs there. Of several that
-    fit, the last one counts. No decay of biases and norms: {lambda v: len(v.shape) < 2: {"weight_decay": 0}}.
+    groups: other options for some parameters, {which: {option: value}}. `which` is a pattern of names as in a shell
+    ("*/bias", "encoder/*"), or a function of a variable that returns a bool. If several fit, the last one counts. No
+    decay of biases and norms: {lambda v: len(v.shape) < 2: {"weight_decay": 0}}.
 
-    clip_value: gradients are held between -clip_value and clip_value. clip_norm: all gradients are multiplied by
-    min(1, clip_norm / (norm + 1e-6)), norm being that of all their elements (torch.nn.utils.clip_grad_norm_).
-    accumulate_steps: only every so many steps change the parameters, by the mean of their gradients.
-    skip_nonfinite: a step of which a gradient is infinite or NaN changes nothing; skipped(graph) counts them.
-    loss_scale: an al.LossScale, for float16 activations; skips such steps, too. ema_decay: keeps an average of
-    each parameter, average = ema_decay * average + (1 - ema_decay) * parameter, at first the parameter (swap).
+    clip_value: limits gradients to -clip_value ... clip_value. clip_norm: multiplies all gradients by min(1, clip_norm
+    / (norm + 1e-6)), norm that of all their elements (torch.nn.utils.clip_grad_norm_). accumulate_steps: only every so
+    many steps change the parameters, by the mean of their gradients. skip_nonfinite: a step with an infinite or NaN
+    gradient changes nothing; skipped(graph) counts such steps. loss_scale: an al.LossScale, for float16 activations;
+    skips such steps, too. ema_decay: keeps an average of each parameter, average = ema_decay * average + (1 -
+    ema_decay) * parameter, at first the parameter (see swap).
 
-    ValueError or TypeError: an option is none of these, or outside its bounds."""
+    ValueError or TypeError: an option is unknown, or outside its bounds."""
 
-    bounds: dict = {}  # for each option of numbers the least value, and the first that is too great or None
+    bounds: dict = {}  # option: (least number, first number that is too great or None)
     _bounds: dict = {"clip_value": (0, None), "clip_norm": (0, None), "ema_decay": (0, 1)}
     rate: Tensor
 
@@ -92,17 +92,16 @@ class Optimizer:
         self.loss_scale = loss_scale
         self.ema_decay = ema_decay
 
-    # ---- what subclasses give ----
+    # ---- for subclasses ----
 
     def begin(self, state: State, step: Tensor) -> None:
-        """Before the updates of parameters that have the same options and have made as many steps. state: of all of
-        them together."""
+        """Runs before the updates of parameters that share options and number of steps. state: their common state."""
 
     def update(self, parameter: Tensor, gradient: Tensor, slots: State, step: Tensor) -> Tensor:
         raise self.mistake("Expected a method update(parameter, gradient, slots, step) that returns a tensor")
 
     def mistake(self, expected: str, *given) -> Exception:
-        """A ValueError with that sentence."""
+        """Makes a ValueError with that sentence."""
         got = f", got {' and '.join(map(repr, given))}" if given else f" of {type(self).__name__}"
         return mistake(self._name(), expected + got)
 
@@ -110,8 +109,8 @@ class Optimizer:
 
     @property
     def lr(self):
-        """As it was given, or as a checkpoint had it. It may be set to another number at any time; to a tensor or a
-        schedule, or from one, only before the first step is made: ValueError."""
+        """The learning rate as given, or as loaded from a checkpoint. It may be set to another number at any time.
+        Setting it to or from a tensor or schedule is possible only before the first step is made: ValueError."""
         rate = self._rate
         if isinstance(rate, Real):
             for variable in (weak() for weak in self._rates):
@@ -219,8 +218,8 @@ class Optimizer:
     # ---- steps ----
 
     def minimize(self, loss: Tensor, variables=None) -> list[Update]:
-        """Updates for compile that move the variables (by default all of the graph that are trainable now)
-        down the loss's gradient. What the optimizer keeps of a variable is the same for all steps made with it.
+        """Returns updates for compile that move the variables (by default all trainable ones of the graph) down the
+        loss's gradient. All steps made with this optimizer share the state of a variable.
 
         ValueError: the loss does not depend on a variable, or a variable belongs to another graph."""
         require_tensor("minimize", loss)
@@ -240,11 +239,11 @@ class Optimizer:
         return self._apply(list(zip(graph.loss_gradients(loss, variables, user_location()), variables)), scale)
 
     def apply(self, gradients_and_variables) -> list[Update]:
-        """Updates for compile that move variables down gradients: the second half of minimize, for gradients
-        that are fed, or changed on the way.
+        """Returns updates for compile that move variables down given gradients: the second half of minimize, for
+        gradients that are fed or changed first.
 
-        gradients_and_variables: pairs of a tensor and a variable of its shape and dtype, all of one graph;
-        ValueError or TypeError where they are not."""
+        gradients_and_variables: pairs of a tensor and a variable of the same shape and dtype, all of one graph; else
+        ValueError or TypeError."""
         pairs = list(gradients_and_variables)
         for pair in pairs:
             if (
@@ -289,7 +288,7 @@ class Optimizer:
             return updates + state.updates()
 
     def _moved(self, variable, gradient, members, taken):
-        """The updates of one variable and its slots."""
+        """Returns the updates of one variable and its slots."""
         _, slots, steps = self._slots[hash(variable)]
         member = members[id(steps)][0]
         with scope(variable.graph, slots.path):
@@ -306,8 +305,8 @@ class Optimizer:
             return [variable.graph.assign(variable, cast(after, variable.dtype)), *slots.updates(taken)]
 
     def _members(self, variables) -> dict:
-        """For all variables that have the same options and have made as many steps: this optimizer with their options
-        and their rate, and their steps. By the identity of their steps."""
+        """Groups the variables by options and number of steps. Returns {id(steps): (optimizer with these options,
+        steps)}."""
         members, fresh = {}, {}
         self._slots = {key: kept for key, kept in self._slots.items() if kept[0]() is not None}
         for variable in variables:
@@ -323,7 +322,7 @@ class Optimizer:
         return members
 
     def _member(self, which, variable):
-        """This optimizer with the options of those groups, and its rate in this graph."""
+        """Returns this optimizer with the options of those groups, and its rate in this graph."""
         member, options = copy.copy(self), {}
         for i in which:
             options |= list(self.groups.values())[i]
@@ -350,7 +349,7 @@ class Optimizer:
         return member
 
     def _rate_in(self, variable, rate, name) -> Tensor:
-        """The rate as a tensor of the variable's graph; a number in a variable of that name."""
+        """Returns the rate as a tensor of the variable's graph; a number goes into a variable of that name."""
         graph, state = variable.graph, self._state(variable)
         if isinstance(rate, Tensor):
             return rate
@@ -362,17 +361,16 @@ class Optimizer:
             if not isinstance(found, Tensor):
                 raise mistake(
                     self._name(),
-                    f"Expected a tensor of one element from the function of the step that is lr, got "
-                    f"{type(found).__name__}",
+                    f"Expected a tensor of one element from the schedule, got {type(found).__name__}",
                     TypeError,
                 )
             return found
 
-    # ---- what is kept ----
+    # ---- state ----
 
     def swap(self, variables) -> list[Update]:
-        """Updates for compile that exchange the variables' values with their averages (ema_decay), and back: to
-        evaluate or save the averages. ValueError: there are none of one of the variables yet."""
+        """Returns updates for compile that exchange the variables' values with their averages (ema_decay), to evaluate
+        or save the averages; a second run exchanges them back. ValueError: a variable has no average yet."""
         updates = []
         for variable in variables:
             kept = self._slots.get(hash(variable))
@@ -386,19 +384,19 @@ class Optimizer:
         return updates
 
     def skipped(self, graph) -> int:
-        """How many steps in the graph changed nothing because a gradient was not finite (skip_nonfinite, loss_scale).
-        A device read."""
+        """Returns the number of steps in the graph that changed nothing because a gradient was not finite
+        (skip_nonfinite, loss_scale). Reads from the device."""
         found = [state for weak, state in self._shared if _is_in(graph, weak)]
         return int(found[0].variables["skipped"].numpy()) if found and "skipped" in found[0] else 0
 
     def steps_made(self, graph) -> int:
-        """How many steps in the graph led to what a schedule has counted. A device read."""
+        """Returns the number of steps made in the graph, as a schedule counts them. Reads from the device."""
         found = [state for weak, state in self._shared if _is_in(graph, weak)]
         counted = int(found[0].variables["step"].numpy()) if found and "step" in found[0] else 0
         return counted * self.accumulate_steps
 
     def rate_at(self, step: int) -> float | None:
-        """The learning rate of a step that is counted from 0; None where it needs tensors of a graph."""
+        """Returns the learning rate of a step, counted from 0; None if it needs tensors of a graph."""
         if not callable(self._rate):
             return None
         graph = Graph()
@@ -409,7 +407,7 @@ class Optimizer:
             return None
 
     def _state(self, variable) -> State:
-        """What is kept in the variable's graph for all variables together."""
+        """Returns the state that all variables of a graph share."""
         for weak, state in self._shared:
             if _is_in(variable.graph, weak):
                 return state
@@ -431,7 +429,7 @@ class Optimizer:
         return f"{self._root(graph)}/{name}"
 
     def _new_steps(self, variable) -> State:
-        """The state of variables that begin to be trained together."""
+        """Makes the state of variables that begin to be trained together."""
         root = self._root(variable.graph)
         taken = {steps.path for weak, _, steps in self._slots.values() if _is_in(variable.graph, weak)}
         i = next(i for i in range(len(taken) + 1) if f"{root}/steps_{i}" not in taken)
@@ -446,12 +444,12 @@ def sgd_step(rate, parameter, gradient) -> Tensor:
 
 
 def adam_step(*operands) -> list[Tensor]:
-    """The parameter and its moments after a step: csrc/ir/ops.def."""
+    """Returns the parameter and its moments after a step (csrc/ir/ops.def)."""
     return apply_all("adam", operands)
 
 
 def _is_in(graph, weak) -> bool:
-    """Whether the variable is still there, and of the graph."""
+    """Tells whether the variable still exists and belongs to the graph."""
     variable = weak()
     return variable is not None and variable.graph is graph
 

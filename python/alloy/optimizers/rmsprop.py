@@ -3,13 +3,13 @@ from alloy.optimizers.optimizer import Optimizer, Rate
 
 
 class RMSprop(Optimizer):
-    """RMSprop (torch.optim.RMSprop; Hinton, lecture 6e, 2012). With g the gradient plus weight_decay * parameter:
+    """RMSprop (torch.optim.RMSprop; Hinton, lecture 6e, 2012). With g = gradient + weight_decay * parameter:
 
     v = alpha * v + (1 - alpha) * g^2
     parameter -= lr * g / (sqrt(v) + eps)
 
-    centered: v less the square of the running mean of g takes v's place under the root (Graves, 2013). With a momentum
-    b = momentum * b + g / (sqrt(v) + eps), and parameter -= lr * b.
+    centered: v minus the square of the running mean of g replaces v under the root (Graves, 2013). With a momentum b =
+    momentum * b + g / (sqrt(v) + eps), and parameter -= lr * b.
 
     Slots: square_mean, the v; gradient_mean; momentum."""
 
@@ -32,7 +32,7 @@ class RMSprop(Optimizer):
         if self.centered:
             mean = slots["gradient_mean"]
             slots["gradient_mean"] = mean = mean + (gradient - mean) * (1 - self.alpha)
-            v = maximum(v - square(mean), 0.0)  # which rounding could make negative
+            v = maximum(v - square(mean), 0.0)  # rounding could make it negative
         move = gradient / (sqrt(v) + self.eps)
         if self.momentum:
             slots["momentum"] = move = slots["momentum"] * self.momentum + move

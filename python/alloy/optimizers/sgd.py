@@ -3,7 +3,7 @@ from alloy.optimizers.optimizer import Optimizer, Rate, sgd_step
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent (torch.optim.SGD). With g the gradient plus weight_decay * parameter:
+    """Stochastic gradient descent (torch.optim.SGD). With g = gradient + weight_decay * parameter:
 
     parameter -= lr * g
 

@@ -1,4 +1,4 @@
-"""How long the steps of a model take on this machine."""
+"""Measures the time of a model's steps on this machine."""
 
 import time
 
@@ -13,8 +13,8 @@ _LEAST = 5  # runs
 
 
 def measured(trainer: al.Trainer, batch: tuple, seconds: float) -> str:
-    """A table of a training step and of inference on the batch, each made again and again for so many seconds, one
-    after the other, after runs that do not count. A run ends when its results are there."""
+    """Returns a table of a training step and of inference on the batch. Each runs for that many seconds, one after the
+    other, after runs that do not count. A run ends when its results are there."""
     count = len(leaves(batch)[0])
     data = as_dataset("bench", batch, count)
     parts, arrays = parts_of("bench", data), [_placed(array) for array in leaves(next(data.epoch(0)))]
@@ -40,7 +40,7 @@ def _placed(array):
 
 
 def _times(run, seconds):
-    """(lower quartile, median, upper quartile, how many runs), after two runs and a tenth of the time."""
+    """Returns (lower quartile, median, upper quartile, number of runs), after two runs and a tenth of the time."""
     times: list[float] = []
     for limit in (seconds / 10, seconds):
         times.clear()

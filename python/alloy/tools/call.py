@@ -1,4 +1,4 @@
-"""Functions that settings name: those of the user's files, and with which options they may be called."""
+"""Finds functions that settings name, also in the user's files, and checks their options."""
 
 import importlib.util
 import inspect
@@ -11,8 +11,8 @@ from alloy.tools.config import is_users, mistake
 
 
 def users(name: str) -> Callable:
-    """The function of a user's file that "FILE.py:FUNCTION" names, with the file run once. ValueError: there is none;
-    what the file itself raises is passed on."""
+    """Returns the function that "FILE.py:FUNCTION" names; runs the file once. ValueError: there is none. Exceptions of
+    the file are passed on."""
     file, _, function = name.rpartition(":")
     path = Path(file).resolve()
     if not path.is_file():
@@ -23,7 +23,7 @@ def users(name: str) -> Callable:
         if spec is None or spec.loader is None:
             raise mistake(f"Expected a file of Python, whose name ends with .py, in {name!r}")
         module = sys.modules[key] = importlib.util.module_from_spec(spec)
-        sys.path.insert(0, str(path.parent))  # for what lies beside it
+        sys.path.insert(0, str(path.parent))  # for imports of files beside it
         try:
             spec.loader.exec_module(module)
         except BaseException:
@@ -36,7 +36,7 @@ def users(name: str) -> Callable:
 
 
 def found(what: str, part: dict, known: dict) -> Callable:
-    """The function that the part names, among the known ones or in a user's file."""
+    """Returns the function that the part names, a known one or one in a user's file."""
     name = part["name"]
     if is_users(name):
         return users(name)
@@ -47,12 +47,12 @@ def found(what: str, part: dict, known: dict) -> Callable:
 
 
 def options(what: str, part: dict, function, *, skip: int = 0) -> dict:
-    """The options of the part. ValueError: the function takes none of that name; skip: its first parameters, which are
-    none, or one is missing."""
+    """Returns the options of the part. skip: the number of first parameters that are no options. ValueError: the
+    function has no such option, or needs one that is missing."""
     given = {key: value for key, value in part.items() if key != "name"}
     parameters = list(inspect.signature(function).parameters.values())[skip:]
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return given  # the function says it itself
+        return given  # the function checks them itself
     names = [parameter.name for parameter in parameters]
     for key in given:
         if key not in names:

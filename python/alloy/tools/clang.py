@@ -1,5 +1,5 @@
-"""How programs in Objective-C and C++ are compiled against the framework: `alloy config` prints it, alloy-clang and
-alloy-clang++ do it."""
+"""Compiles programs in Objective-C and C++ against the framework: `alloy config` prints the flags, alloy-clang and
+alloy-clang++ use them."""
 
 import os
 import re
@@ -22,18 +22,18 @@ SANITIZERS_DIRECTORY = Path(__file__).parent / "sanitizers"
 _ON_A_MAC = sys.platform == "darwin"
 # Without CoreGraphics MTLCreateSystemDefaultDevice() gives nil in a program of the command line.
 _GRAPHS = ["Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph", "CoreGraphics"]
-# What else `-framework` may name where the portable framework stands for all.
+# Other names after `-framework` for which the portable framework stands.
 _FRAMEWORKS = {*_GRAPHS, "Accelerate", "CoreFoundation"}
 # With these the compiler does not link.
 _NO_LINK = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "--help"}
-# Arguments of a Mac that mean nothing here; the first take the next one along.
+# Arguments of a Mac without meaning here; the first ones are followed by a value.
 _PAIRS = {"-framework", "-weak_framework", "-arch"}
 _ELSEWHERE = re.compile(r"-flto(=.*)?|-dead_strip|-ObjC|-stdlib=libc\+\+|-mmacos(x)?-version-min=.*")
 _OLDEST, _NEWEST = 14, 21
 
 
 def flags(kind: str) -> list[str]:
-    """The compiler's arguments: `Cflags` to compile, `Libs` to link."""
+    """Returns the compiler's arguments: `Cflags` to compile, `Libs` to link."""
     if _ON_A_MAC:
         return [word for name in _GRAPHS for word in ("-framework", name)] if kind == "Libs" else []
     lines = (PKGCONFIG_DIRECTORY / "alloy.pc").read_text().splitlines()
@@ -42,12 +42,13 @@ def flags(kind: str) -> list[str]:
 
 
 def _name() -> str:
-    """What this program was called as: alloy-clang, or alloy-clang++."""
+    """Returns the name under which this program was called: alloy-clang, or alloy-clang++."""
     return Path(sys.argv[0]).name
 
 
 def _compiler() -> str:
-    """The clang or clang++ that the environment variable OBJC or OBJCXX names, or the newest that is installed."""
+    """Returns the clang or clang++ that the environment variable OBJC or OBJCXX names, or the newest that is
+    installed."""
     kind, variable = ("clang++", "OBJCXX") if _name().endswith("++") else ("clang", "OBJC")
     names = [kind, *(f"{kind}-{version}" for version in range(_NEWEST, _OLDEST - 1, -1))]
     if variable in os.environ:
@@ -69,7 +70,7 @@ def _of_gcc(compiler: str) -> list[str]:
 
 
 def _for_linux(arguments: list[str]) -> list[str]:
-    """The arguments without those of a Mac, such as `-framework Metal`; a warning for those that ask for something."""
+    """Removes a Mac's arguments, such as `-framework Metal`; warns of those with an effect."""
     left, given = [], iter(arguments)
     for argument in given:
         # -Wl,-framework,Metal for -framework Metal, as builds pass it to the linker.
@@ -91,14 +92,14 @@ def _for_linux(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Runs clang or clang++ with what the framework needs and the arguments given, as alloy-clang or alloy-clang++."""
+    """Runs clang or clang++ with the framework's flags and the given arguments, as alloy-clang or alloy-clang++."""
     arguments = sys.argv[1:]
     if not arguments:
         sys.exit(f"{_name()}: Expected the arguments of clang, such as -fobjc-arc program.m -o program.")
     compiler = _compiler()
     libraries = [] if _NO_LINK & set(arguments) else flags("Libs")
     if not _ON_A_MAC:
-        # C and C++ have no use for some, which is no reason for a warning.
+        # C and C++ do not use some of them; that deserves no warning.
         ours = ["--start-no-unused-arguments", *_of_gcc(compiler), *flags("Cflags"), "--end-no-unused-arguments"]
         arguments = [*ours, *_for_linux(arguments)]
     os.execv(compiler, [compiler, *arguments, *libraries])

@@ -41,11 +41,11 @@ _MODEL = typer.Option(None, metavar="NAME", help=f"The network: {', '.join(MODEL
 _DATA = typer.Option(None, metavar="NAME", help=f"The examples: {', '.join(examples.READERS)}, or FILE.py:FUNCTION.")
 _PATH = typer.Option(None, "--path", metavar="PATH", help="The data's file or directory.")
 _BATCH_SIZE = typer.Option(None, metavar="N", min=1, max=config.MOST_IN_A_BATCH, help="Examples in a step.")
-_DTYPE = typer.Option(None, metavar="TYPE", help="float32, bfloat16 or float16: what the model computes in.")
+_DTYPE = typer.Option(None, metavar="TYPE", help="The model's type: float32, bfloat16 or float16.")
 
 
 def _given(path, *, data=None, where=None, lr=None, **others) -> dict:
-    """The settings in the file, those of the command line before them, and the rest as it is by default."""
+    """Returns the settings: the command line's before the file's before the defaults."""
     settings = {} if path is None else config.read(path)
     if data is not None:
         settings["data"] = data
@@ -55,7 +55,7 @@ def _given(path, *, data=None, where=None, lr=None, **others) -> dict:
             settings |= config.with_paths(config.checked({key: settings[key]}), os.path.abspath)
     if where is not None:
         settings["data"] = settings.get("data", {"name": "digits"}) | {"path": os.path.abspath(where)}
-    if data is not None or where is not None:  # what other data had told
+    if data is not None or where is not None:  # drops values learned from other data
         settings = {key: value for key, value in settings.items() if key not in ("classes", "input_shape")}
     settings = complete(config.checked(settings))
     return settings if lr is None else settings | {"optimizer": settings["optimizer"] | {"lr": lr}}
@@ -73,15 +73,15 @@ def train(
     epochs: int = typer.Option(None, metavar="N", min=1, help="Passes over the training data."),
     batch_size: int = _BATCH_SIZE,
     lr: float = typer.Option(None, metavar="RATE", help="The optimizer's learning rate."),
-    seed: int = typer.Option(None, metavar="N", min=0, help="Of the initial weights and of the order of the examples."),
+    seed: int = typer.Option(None, metavar="N", min=0, help="Sets initial weights and the order of examples."),
     dtype: str = _DTYPE,
-    output: Path = typer.Option(None, metavar="PATH", help="Where the run is kept; runs/NAME without it."),
-    resume: bool = typer.Option(False, "--resume", help="Go on where the run in that directory was interrupted."),
+    output: Path = typer.Option(None, metavar="PATH", help="The run's directory; runs/NAME without it."),
+    resume: bool = typer.Option(False, "--resume", help="Continue the interrupted run in that directory."),
 ):
     """Trains a model.
 
-    What is not given is as it suits the model; options override the file. Keeps the model, the settings in full
-    (config.toml), a checkpoint, and the history as a table and as an image. `alloy train RUN/config.toml` gives the
+    The model chooses settings that are not given; options override the file. Saves the model, all settings
+    (config.toml), a checkpoint, and the history as a table and as an image. `alloy train RUN/config.toml` makes the
     same model again, to the bit. Ctrl-C saves the checkpoint."""
     settings = _given(
         path, model=model, data=data, where=where, epochs=epochs, batch_size=batch_size, lr=lr, seed=seed, dtype=dtype
@@ -110,7 +110,7 @@ def _trained(made, output, resume):
 
 
 def _require_same(settings, path):
-    """ValueError where the run that is to go on was begun with other settings; there may be more epochs now."""
+    """Raises a ValueError if the run to continue was begun with other settings; only epochs may differ."""
     if not path.is_file():
         return
     before = config.read(path)
@@ -123,7 +123,7 @@ def _require_same(settings, path):
 
 
 def _place(path, settings):
-    """The directory of a run."""
+    """Returns the directory of a run."""
     if path is not None:
         file = path / "config.toml" if path.is_dir() else path
         return file.parent if file.name == "config.toml" else Path("runs", file.stem)
@@ -132,7 +132,7 @@ def _place(path, settings):
 
 
 def _fitted(made, output, resume):
-    """(the path of the checkpoint, the history)"""
+    """Trains, and returns (the path of the checkpoint, the history)."""
     checkpoint = output / "checkpoint.safetensors"
     if not resume:
         checkpoint.unlink(missing_ok=True)
@@ -154,7 +154,7 @@ def _fitted(made, output, resume):
 
 
 class _Interrupted(Exception):
-    """What to say after a Ctrl-C."""
+    """The message after a Ctrl-C."""
 
 
 def _values(values: dict) -> str:
@@ -193,16 +193,16 @@ def predict(
     files: list[Path] = typer.Argument(..., metavar="FILE", help="Images, .npy, .npz or .csv files."),
     output: Path = typer.Option(None, metavar="PATH", help="The file of the results; without it they are printed."),
 ):
-    """Prints what a trained model says of examples.
+    """Prints a trained model's predictions for examples.
 
-    As comma-separated values: of classes the likeliest one, and the probability of each."""
+    As comma-separated values: the likeliest class and the probability of each class, or the model's numbers."""
     settings = run.threaded(_of_run(path))
     read = [examples.rows(settings, str(file)) for file in files]
     labels, rows = [label for labels, _ in read for label in labels], np.concatenate([rows for _, rows in read])
     trainer = run.trained("predict", path, settings, rows)
     values = trainer.predict(rows, run.batch_size(settings, rows))
     if not isinstance(values, np.ndarray):
-        raise config.mistake("Expected a model that gives one array, got one that gives several; use Trainer.predict")
+        raise config.mistake("Expected a model with one output, got one with several; use Trainer.predict")
     text = predictions.table(settings, labels, values)
     if output is None:
         typer.echo(text, nl=False)
@@ -225,8 +225,8 @@ def export(
 ):
     """Writes a trained model into a file that runs without Python.
 
-    alloy run, al.load_executable and MPSGraph programs run it. It takes any number of examples, as the model does:
-    where the run normalizes its data, normalized ones."""
+    alloy run, al.load_executable and MPSGraph programs run it. It takes any number of examples, normalized if the run
+    normalizes its data."""
     settings = run.threaded(_of_run(path))
     rows = examples.sample(settings)
     output = output or (path if path.is_dir() else path.parent) / "model.mpsgraphpackage"
@@ -238,7 +238,7 @@ def export(
 
 @_commands.command("run")
 def run_package(
-    path: Path = typer.Argument(..., metavar="PACKAGE", help="What alloy export or Executable.export has written."),
+    path: Path = typer.Argument(..., metavar="PACKAGE", help="A file of alloy export or Executable.export."),
     files: list[str] = typer.Argument(None, metavar="[NAME=]FILE", help="Inputs: .npy files, or .npz by their names."),
     output: Path = typer.Option(
         None,
@@ -250,7 +250,7 @@ def run_package(
 ):
     """Runs an exported model on arrays.
 
-    Without files it prints what the model takes and gives."""
+    Without files it prints the model's inputs and outputs."""
     executable = al.load_executable(path)
     if not files and executable.feeds and output is None:
         typer.echo(packages.ports(executable))
@@ -270,11 +270,11 @@ def inspect(
     model: str = _MODEL,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
-    output: Path = typer.Option(None, metavar="PATH", help="Where the drawings go; runs/MODEL without it."),
+    output: Path = typer.Option(None, metavar="PATH", help="The drawings' directory; runs/MODEL without it."),
 ):
     """Prints a model's layers and draws its graph.
 
-    Also what a training step takes: operations and memory."""
+    Also prints the operations and the memory of a training step."""
     settings = _given(path, model=model, batch_size=batch_size, dtype=dtype)
     name = re.sub(r".*[/:]|\.py", "", settings["model"]["name"])
     output = output or Path("runs", name)
@@ -288,7 +288,7 @@ def inspect(
     typer.echo(f"forward, {len(x)} examples of {'x'.join(map(str, x.shape[1:]))}\n{inspection.by_layer(forward)}\n")
     ops = trainer.model.graph.inspect(dict(zip(step.feeds, shapes)), updates=step.updates)
     typer.echo(f"training step\n  {len(ops):,} ops, {amount(inspection.flops(ops))} flops")
-    typer.echo(step.memory_plan(*shapes) or "the framework does not tell what memory it takes")
+    typer.echo(step.memory_plan(*shapes) or "the framework does not tell its memory")
     for suffix, draw in ((".svg", drawing.svg), (".html", drawing.html)):
         with said_of(output / f"graph{suffix}"):
             (output / f"graph{suffix}").write_text(draw(forward, name), encoding="utf-8")
@@ -301,12 +301,12 @@ def profile(
     model: str = _MODEL,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
-    runs: int = typer.Option(10, metavar="N", min=1, max=100_000, help="Steps that are measured."),
+    runs: int = typer.Option(10, metavar="N", min=1, max=100_000, help="Steps to measure."),
     # Its members are GROUPS, which are known only at run time.
-    by: Group = typer.Option("layer", help="What a line of the table stands for."),  # pyright: ignore
-    trace: Path = typer.Option(None, metavar="PATH", help="Where a trace for Perfetto goes."),
+    by: Group = typer.Option("layer", help="Groups the lines of the table."),  # pyright: ignore
+    trace: Path = typer.Option(None, metavar="PATH", help="The file of a trace for Perfetto."),
 ):
-    """Takes the time of every kernel of a step."""
+    """Measures the time of every kernel of a step."""
     settings = _given(path, model=model, batch_size=batch_size, dtype=dtype)
     if trace is not None:
         run.prove(trace.parent)
@@ -329,11 +329,11 @@ def bench(
     model: str = _MODEL,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
-    seconds: float = typer.Option(2.0, metavar="N", min=0.01, max=3600, help="How long each is measured."),
+    seconds: float = typer.Option(2.0, metavar="N", min=0.01, max=3600, help="The seconds to measure each."),
 ):
-    """Takes the time of training and of inference.
+    """Measures the time of training and of inference.
 
-    On this machine, of steps on a batch that is there: without the loading of data."""
+    On this machine, of steps on a loaded batch: without the loading of data."""
     settings, trainer, batch = run.sample(_given(path, model=model, batch_size=batch_size, dtype=dtype))
     threads = "" if al.threads() is None else f", {al.threads()} thread{'s' * (al.threads() != 1)}"
     name = re.sub(r".*[/:]|\.py", "", settings["model"]["name"])
@@ -356,15 +356,15 @@ def info():
 
 @_commands.command("config")
 def compiling(
-    cflags: bool = typer.Option(False, "--cflags", help="What compiles a program in Objective-C or Objective-C++."),
-    libs: bool = typer.Option(False, "--libs", help="What links it."),
+    cflags: bool = typer.Option(False, "--cflags", help="Flags to compile Objective-C or Objective-C++."),
+    libs: bool = typer.Option(False, "--libs", help="Flags to link."),
     cmakedir: bool = typer.Option(False, "--cmakedir", help="For CMake's find_package(Alloy): Alloy_DIR."),
     pkgconfigdir: bool = typer.Option(False, "--pkgconfigdir", help="For pkg-config: PKG_CONFIG_PATH."),
-    sanitizersdir: bool = typer.Option(False, "--sanitizersdir", help="Of suppressions: leaks.txt, threads.txt."),
+    sanitizersdir: bool = typer.Option(False, "--sanitizersdir", help="Suppressions: leaks.txt, threads.txt."),
 ):
-    """Prints how programs in Objective-C++ use the framework.
+    """Prints the compiler's flags for Objective-C++ programs.
 
-    alloy-clang++ is clang++ with all of it."""
+    alloy-clang++ is clang++ with these flags."""
     wanted = [*(clang.flags("Cflags") if cflags else []), *(clang.flags("Libs") if libs else [])]
     wanted += [str(clang.CMAKE_DIRECTORY)] * cmakedir + [str(clang.PKGCONFIG_DIRECTORY)] * pkgconfigdir
     wanted += [str(clang.SANITIZERS_DIRECTORY)] * sanitizersdir
@@ -377,14 +377,14 @@ def compiling(
 def ask():
     """Asks MPSGraph on this machine 80 questions.
 
-    Status 1 where an answer is neither expected nor known."""
+    Ends with status 1 if an answer is neither expected nor known."""
     program = doctor.program()
     system, asked = doctor.questions(program)
     typer.echo(f"alloy {al.__version__} asks {doctor.whose(system)}")
     findings = [doctor.ask(program, question) for question in asked]
     typer.echo(f"{doctor.table(findings)}\n\n{doctor.summary(findings)}\n{doctor.legend(findings)}")
     if any(finding.verdict in doctor.UNKNOWN for finding in findings):
-        typer.echo("These answers are news: please send them, or better what make mac-report writes.")
+        typer.echo("These answers are news: please send them, or better the report of make mac-report.")
         raise typer.Exit(1)
 
 
@@ -402,8 +402,8 @@ def _main(
 
 
 def app() -> None:
-    """The command. What goes wrong ends it with a sentence on the standard error and status 1, a wrong option with
-    2, an interrupt with 130."""
+    """Runs the command. An error ends it with a sentence on the standard error and status 1, a wrong option with status
+    2, an interrupt with status 130."""
     try:
         _commands(prog_name="alloy")
     except SystemExit as end:
@@ -418,7 +418,8 @@ def app() -> None:
 
 
 def _sentence(error) -> str:
-    """What went wrong, and where in a user's file; places in this package are nobody's business."""
+    """Returns the error's message, and the user's line if the fault is in a user's file; places in this package are
+    left out."""
     text = str(error) or type(error).__name__
     text = re.sub(r"; \w+ at [^;\s]*alloy/tools/\w+\.py:\d+\.", ".", text)
     if type(error) not in (ValueError, TypeError, RuntimeError, FloatingPointError, al.DeviceError) and not isinstance(

@@ -1,8 +1,8 @@
-"""Asks MPSGraph on this machine what it does, each question in a process of its own, and judges the answers.
+"""Asks MPSGraph on this machine the questions of csrc/probes, each in a process of its own, and judges the answers.
 
-Uses the standard library alone and nothing of the package, so that a report can be made where the package cannot be
-built. What is asked and expected is in the tables of csrc/probes; what Macs are known to answer instead,
-csrc/ir/quirks.def."""
+It uses only the standard library, not even this package, so that a report can be made where the package cannot be
+built. The tables of csrc/probes hold questions and expected answers, csrc/ir/quirks.def the answers that Macs are known
+to give instead."""
 
 import math
 import os
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIMIT = 60  # seconds for a question
-ABSENT = "not there"  # the answer of a system that lacks what is asked for
+ABSENT = "not there"  # the answer of a system that lacks the feature
 # The verdicts on a question, from the best to the worst; the last two were not known before.
 VERDICTS = {
     "right": "as expected",
@@ -33,7 +33,7 @@ UNKNOWN = ("wrong", "died")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child ended. ended: "" after status 0, otherwise how, in words; log: the end of what it printed."""
+    """The end of a child process. ended: "" after status 0, otherwise its end in words; log: the end of its output."""
 
     ended: str
     seconds: float
@@ -41,13 +41,13 @@ class Outcome:
 
     @property
     def answer(self) -> str | None:
-        """What it answered: the rest of its last line that begins with "answer: "."""
+        """The rest of the last line that begins with "answer: "."""
         lines = re.findall(r"^answer: (.*)$", self.log, re.M)
         return lines[-1] if lines and not self.ended else None
 
     @property
     def last_words(self) -> str:
-        """The last line that tells something of an end."""
+        """The last line about an error, or the last line."""
         lines = [line.strip() for line in self.log.splitlines() if line.strip()]
         telling = [line for line in lines if re.search("exception|assert|error|fail|abort|fatal", line, re.I)]
         return (telling or lines or [""])[-1].lstrip(": ")
@@ -57,7 +57,7 @@ def run(command, limit: float, env: dict | None = None, cwd=None, kept: int = 20
     """Runs a command in a process group of its own, which is killed after `limit` seconds. env: added to this
     process's; kept: characters of the log."""
     start = time.monotonic()
-    with tempfile.TemporaryFile() as log:  # not a pipe: what the child leaves behind could keep that open
+    with tempfile.TemporaryFile() as log:  # not a pipe: the child's own children could keep that open
         try:
             child = subprocess.Popen(
                 [str(part) for part in command],
@@ -85,7 +85,7 @@ def run(command, limit: float, env: dict | None = None, cwd=None, kept: int = 20
         cut = log.tell() > kept
         log.seek(max(0, log.tell() - kept))
         if cut:
-            log.readline()  # what is left of a line
+            log.readline()  # the rest of a line
         return Outcome(ended, time.monotonic() - start, log.read().decode(errors="replace"))
 
 
@@ -98,8 +98,8 @@ def _signal_name(number):
 
 @dataclass(frozen=True)
 class Question:
-    """A line of the program's list. expected: "" where any answer is news; effect: of the row `quirk` on this system,
-    "aborts", "wrong" or "none"; told: what the row's source says comes instead."""
+    """A line of the program's list. expected: "" if any answer is news; effect: the effect of the row `quirk` on this
+    system, "aborts", "wrong" or "none"; told: the answer that the row's source reports instead."""
 
     name: str
     text: str
@@ -120,14 +120,14 @@ class Finding:
 
     @property
     def says(self) -> str:
-        """What came, in words."""
+        """The answer, or the end, in words."""
         if self.outcome.answer is not None:
             return f"answers {self.outcome.answer}"
         return f"{self.outcome.ended or 'ends without an answer'}: {self.outcome.last_words}".rstrip(": ")
 
     @property
     def row(self) -> str:
-        """What that says of the row of quirks.def: "" where the question has none."""
+        """The consequence for the row of quirks.def; "" if the question has none."""
         if not self.question.quirk:
             return ""
         return {
@@ -139,7 +139,7 @@ class Finding:
 
 
 def questions(program) -> tuple[str, list[Question]]:
-    """(the system that answers, what can be asked) of the program alloy_probes. RuntimeError: it cannot tell."""
+    """Returns (the answering system, its questions) of the program alloy_probes. RuntimeError: it cannot tell."""
     listed = run([program], LIMIT)
     lines = [line.split("\t") for line in listed.log.splitlines() if "\t" in line]
     rows = [line for line in lines if len(line) == 9]
@@ -152,7 +152,7 @@ def questions(program) -> tuple[str, list[Question]]:
 
 
 def whose(system: str) -> str:
-    """Of which framework the answers are; system: as questions() tells it."""
+    """Names the framework that answers. system: as from questions()."""
     if sys.platform == "darwin":
         return f"Apple's framework of {system}"
     return "the portable framework" + ("" if system == "none" else f", which imitates {system}")
@@ -164,7 +164,7 @@ def ask(program, question: Question, limit: float = LIMIT) -> Finding:
 
 
 def judge(question: Question, outcome: Outcome) -> str:
-    """One of VERDICTS."""
+    """Returns one of VERDICTS."""
     answer = outcome.answer
     answered = answer is not None
     is_right = answered and question.expected != "" and agrees(answer, question.expected, question.tolerance)
@@ -184,7 +184,7 @@ def judge(question: Question, outcome: Outcome) -> str:
 
 
 def agrees(answer: str, expected: str, tolerance: float) -> bool:
-    """Word by word; numbers, decimal or hexadecimal, to the tolerance. An expected "?" is any word."""
+    """Compares word by word; numbers, decimal or hexadecimal, to the tolerance. An expected "?" is any word."""
     given, wanted = answer.split(), expected.split()
     return len(given) == len(wanted) and all(map(lambda g, w: _agrees(g, w, tolerance), given, wanted))
 
@@ -199,7 +199,7 @@ def _agrees(given, wanted, tolerance):
 
 
 def number(word: str) -> float | int | None:
-    """What a word stands for, an integer exactly; None if that is no number."""
+    """Returns the number that a word stands for, an integer exactly, or None."""
     for read in (int, float, float.fromhex):
         try:
             return read(word)
@@ -209,7 +209,7 @@ def number(word: str) -> float | int | None:
 
 
 def table(findings: list[Finding], width: int = 80) -> str:
-    """A line a question, and more where there is something to tell."""
+    """Returns a line for each question, and more lines if there is something to tell."""
     lines = []
     for finding in findings:
         question = finding.question
@@ -237,7 +237,7 @@ def legend(findings: list[Finding]) -> str:
 
 
 def program() -> Path:
-    """alloy_probes of the installed package. FileNotFoundError: it was built without."""
+    """Returns the path of alloy_probes in the installed package. FileNotFoundError: it was built without."""
     from alloy import _core
 
     path = Path(_core.__file__).with_name("alloy_probes")

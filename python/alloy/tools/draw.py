@@ -1,4 +1,4 @@
-"""The drawing of whatever has a graph, in a file."""
+"""Draws anything that has a graph, in a file."""
 
 import os
 
@@ -13,16 +13,15 @@ __all__ = ["draw"]
 
 
 def draw(what, path=None):
-    """Draws what leads from inputs to results, each layer a box around its ops: `al.draw(model, "model.html")`.
+    """Draws the ops from inputs to results, each layer a box around its ops: `al.draw(model, "model.html")`.
 
     what: a layer that has been called (its last call), a Trainer after its first fit, a tensor or a list, tuple or dict
-    of tensors, a Graph (all of its ops), or an Executable (with its updates).
-
-    path: of the file; its directory must exist. ".html" gives a page where layers fold, ".svg" an image. Without a path
-    it gives the image to a notebook: `al.draw(model)` at the end of a cell.
+    of tensors, a Graph (all of its ops), or an Executable (with its updates). path: the file, in an existing directory:
+    ".html" is a page whose layers fold, ".svg" an image. Without a path it gives the image to a notebook:
+    `al.draw(model)` at the end of a cell.
 
     ValueError: another suffix, no path outside of a notebook, a layer that has not been called, a Trainer before its
-    first fit. TypeError: what is something else. OSError: the file cannot be written."""
+    first fit. TypeError: anything else is to be drawn. OSError: the file cannot be written."""
     from alloy.tools import drawing  # seldom needed
 
     formats = {".html": drawing.html, ".svg": drawing.svg}

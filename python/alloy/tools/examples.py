@@ -1,4 +1,4 @@
-"""The examples of a run: what `data` and `validation` of its settings name, and files to predict for."""
+"""The examples of a run, from `data` and `validation` of its settings, and files to predict for."""
 
 import os
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ _SHARED = ("validation", "normalize", "workers")
 
 @dataclass
 class Examples:
-    """train, test: (x, y) in arrays, or an al.data.Dataset; test may be None. names: of the classes, or None.
-    options: of the data, as they turned out."""
+    """train, test: (x, y) in arrays, or an al.data.Dataset; test may be None. names: the classes' names, or None.
+    options: the options of the data, completed."""
 
     train: Any
     test: Any = None
@@ -79,7 +79,7 @@ def images(path, size=None, channels=3, dtype="float32"):
 
 
 READERS = {"digits": digits, "cifar10": cifar10, "mnist": mnist, "npz": npz, "csv": csv, "images": images}
-# What need not be read to be known: the shape of an example of these options, of 10 classes.
+# Known without reading: the shape of an example for these options, with 10 classes.
 SHAPES = {
     "digits": lambda size=8, channels=1: [size, size, channels],
     "cifar10": lambda **_: [32, 32, 3],
@@ -88,7 +88,7 @@ SHAPES = {
 
 
 def read(settings: dict) -> tuple[Examples, dict]:
-    """The examples, and the settings with what they tell: classes, input_shape, options of the data."""
+    """Returns the examples, and the settings completed from them: classes, input_shape, options of the data."""
     part, share = settings["data"], settings.get("validation")
     if is_users(part["name"]):
         given = users(part["name"])(**options("data", part, users(part["name"])))
@@ -113,12 +113,12 @@ def read(settings: dict) -> tuple[Examples, dict]:
     known = 10 if part["name"] in SHAPES else None
     shape, classes = _shape(examples.train), known or counted
     if shape is not None and settings.get("input_shape", shape) != shape:
-        raise mistake(f"Expected as input_shape that of the examples, {shape}, got {settings['input_shape']}")
+        raise mistake(f"Expected the examples' shape {shape} as input_shape, got {settings['input_shape']}")
     return examples, {"classes": classes, "input_shape": shape} | settings
 
 
 def _require_names(examples, names, path):
-    """ValueError where the classes of a folder or a table have other names than those that the run has."""
+    """Raises a ValueError if the classes of a folder or a table have other names than the run's."""
     if examples.names is not None and isinstance(names, list) and examples.names != names:
         raise mistake(f"Expected the classes {', '.join(names)} in {path}, got {', '.join(examples.names)}")
 
@@ -146,7 +146,7 @@ def _split(data, share):
 
 
 def _shape(data):
-    """Of an example, or None where it is not one array."""
+    """Returns the shape of an example, or None if it is not one array."""
     if isinstance(data, al.data.Dataset):
         first = data.spec[0] if isinstance(data.spec, tuple) else None
         shape = list(getattr(first, "shape", ())) or None
@@ -155,7 +155,7 @@ def _shape(data):
 
 
 def _in_a_column(data):
-    """Classes 0 and 1 as the numbers (n, 1) that a single logit is compared with."""
+    """Turns classes 0 and 1 into numbers (n, 1), for the comparison with single logits."""
     if isinstance(data, al.data.Dataset) and not data.batched:
         return data.map(lambda x, y, *rest: (x, np.float32(y).reshape(-1), *rest))
     if isinstance(data, tuple) and isinstance(data[1], np.ndarray) and data[1].ndim == 1:
@@ -164,7 +164,7 @@ def _in_a_column(data):
 
 
 def _classes(*parts):
-    """How many there are where targets are integers, one for each example."""
+    """Returns the number of classes if targets are integers, one for each example."""
     targets = [part[1] for part in parts if isinstance(part, tuple) and len(part) > 1]
     if not targets or not all(isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iu" for y in targets):
         return None
@@ -175,8 +175,8 @@ def _classes(*parts):
 
 
 def _normalized(examples, settings):
-    """With the mean 0 and the standard deviation 1 in each of the last axis of the training data, if `normalize` says
-    so; what that takes away and divides by is written into the settings."""
+    """Normalizes each place of the training data's last axis to mean 0 and standard deviation 1, if `normalize` is set,
+    and writes both into the settings."""
     given = settings["data"].get("normalize")
     if not given:
         return examples, settings
@@ -193,7 +193,7 @@ def _normalized(examples, settings):
 
 
 def _are_moments(given):
-    """Whether they are finite numbers, and the deviations above 0."""
+    """Tells whether means and deviations are finite numbers, and the deviations above 0."""
     parts = [value if isinstance(value, list) else [value] for value in given.values()]
     if not all(type(number) in (int, float) for part in parts for number in part):
         return False
@@ -223,8 +223,7 @@ def normalized(x, normalize):
 
 
 def rows(settings: dict, path) -> tuple[list[str], np.ndarray]:
-    """(what each row is called, the rows) of a file: an image, .npy, .npz or .csv, made as the run's data was.
-
+    """Returns (names of the rows, the rows) of a file: an image, .npy, .npz or .csv, made like the run's data.
     ValueError: it is something else, or does not fit the run."""
     part, suffix = settings["data"], os.path.splitext(path)[1].lower()
     if not os.path.isfile(path):
@@ -249,15 +248,15 @@ def rows(settings: dict, path) -> tuple[list[str], np.ndarray]:
 
 
 def array(path) -> np.ndarray:
-    """Of an .npy file. ValueError: it is damaged, or holds something else."""
+    """Reads an .npy file. ValueError: it is damaged, or holds something else."""
     try:
         return np.load(path, allow_pickle=False)
-    except Exception as error:  # of damaged files, many kinds
+    except Exception as error:  # damaged files raise many kinds
         raise mistake(f"Expected an array in {path}, which cannot be read: {str(error).rstrip('.')}") from None
 
 
 def sample(settings: dict) -> np.ndarray | tuple | dict:
-    """Examples as the model of a run takes them: of zeros where their shape and type are known without the data."""
+    """Returns examples for the model of a run: zeros if shape and type are known without the data."""
     part, shape = settings["data"], settings.get("input_shape")
     if shape is not None and part["name"] in READERS and part["name"] != "npz":
         is_float = part.get("normalize") or part["name"] in ("csv", "digits")
@@ -270,7 +269,7 @@ def sample(settings: dict) -> np.ndarray | tuple | dict:
 
 
 def _of_shape(x, shape, path):
-    """Rows of examples; a single example becomes one."""
+    """Returns rows of examples; a single example becomes one row."""
     if shape is None:
         return x
     x = x[None] if x.shape == tuple(shape) else x

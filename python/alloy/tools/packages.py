@@ -1,4 +1,4 @@
-"""Files that an exported executable is fed from, and those of its results."""
+"""Reads the feeds of an exported executable from files, and writes its results to files."""
 
 import io
 import os
@@ -15,10 +15,9 @@ from alloy.training.checkpoint import replace_file
 
 
 def inputs(executable: al.LoadedExecutable, given: list[str]) -> dict[str, np.ndarray]:
-    """The arrays of the feeds by name, of texts FILE and NAME=FILE: of an .npy file, or of an .npz file, whose arrays
-    have the names of the feeds. A file without a name is that of the first feed that has none.
-
-    ValueError: a feed is missing, is given twice, or is none; a file is none of these."""
+    """Returns the arrays of the feeds by name, for texts FILE and NAME=FILE: an .npy file, or an .npz file, whose
+    arrays are named like the feeds. A file without a name goes to the first free feed. ValueError: a feed is missing,
+    given twice, or unknown; a file is none of these."""
     names, found = [feed.name for feed in executable.feeds], {}
     for text in given:
         name, equals, path = text.partition("=")
@@ -41,7 +40,7 @@ def _listed(executable):
 
 
 def _read(path, name, names, found):
-    """Pairs of a feed and its array."""
+    """Returns pairs of a feed and its array."""
     suffix = os.path.splitext(path)[1].lower()
     if not os.path.isfile(path):
         raise mistake(f"Expected the file {path}, which is {'no file' if os.path.exists(path) else 'not there'}")
@@ -61,7 +60,7 @@ def _read(path, name, names, found):
 
 
 def require_place(path: str, count: int) -> None:
-    """ValueError where no file of so many results can have that name or lie there."""
+    """Raises a ValueError if no file of that many results can have that name or place."""
     suffix, folder = os.path.splitext(path)[1].lower(), os.path.dirname(os.path.abspath(path))
     if suffix not in (".npy", ".npz") or suffix == ".npy" and count != 1:
         expected = "an .npy or .npz file" if count == 1 else f"an .npz file for {count} results"
@@ -71,7 +70,7 @@ def require_place(path: str, count: int) -> None:
 
 
 def write(path: str, named: dict[str, np.ndarray]) -> None:
-    """The results as a file of arrays, which appears complete or not at all; bfloat16, which such files lack, as
+    """Writes the results as a file of arrays, which appears complete or not at all; bfloat16, which such files lack, as
     float32."""
     named = {
         name: result.astype(np.float32) if result.dtype.name == "bfloat16" else result for name, result in named.items()
@@ -89,7 +88,7 @@ def write(path: str, named: dict[str, np.ndarray]) -> None:
 
 
 def named(executable: al.LoadedExecutable, results: list[np.ndarray]) -> dict[str, np.ndarray]:
-    """The results by their names; a name that was there before, or is empty, gets the result's number."""
+    """Returns the results by name; an empty or repeated name gets the result's number."""
     out = {}
     for i, (fetch, result) in enumerate(zip(executable.fetches, results)):
         out[fetch.name if fetch.name and fetch.name not in out else f"{fetch.name or 'result'}_{i}"] = result
@@ -97,13 +96,13 @@ def named(executable: al.LoadedExecutable, results: list[np.ndarray]) -> dict[st
 
 
 def ports(executable: al.LoadedExecutable) -> str:
-    """What it takes and gives, a line each."""
+    """Returns a line for each input and output."""
     of_each = [("input", executable.feeds), ("output", executable.fetches)]
     return "\n".join(f"{what:<8}{port.name:<16} {describe(port)}".rstrip() for what, some in of_each for port in some)
 
 
 def text(results: dict[str, np.ndarray]) -> str:
-    """The results as people read them, each below its name."""
+    """Returns the results for people, each below its name."""
     shown = []
     for name, result in results.items():
         shown.append(f"{name} {type_text(result.dtype.name, result.shape)}")

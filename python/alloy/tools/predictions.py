@@ -1,4 +1,4 @@
-"""What a model says of examples, as a table of comma-separated values."""
+"""Predictions of a model as a table of comma-separated values."""
 
 import csv
 import io
@@ -11,8 +11,8 @@ _CLASSES = ("softmax_cross_entropy", "categorical_hinge")
 
 
 def table(settings: dict, labels: list, values: np.ndarray) -> str:
-    """A row for each label: of classes the likeliest one and the probability of each, otherwise what the model gives.
-    values: of the model, one row for each label. ValueError: it says more of an example than one of such a kind."""
+    """Returns a row for each label: the likeliest class and the probability of each, or the model's numbers. values:
+    (labels, ...), the model's outputs. ValueError: an example has more values than such a table can show."""
     loss, classes = settings["loss"]["name"], settings.get("classes")
     values = np.asarray(values, np.float64)
     columns = 1 if values.ndim == 1 else values.shape[1]

@@ -1,10 +1,10 @@
-"""The built-in models of the command, and how each is trained unless told otherwise."""
+"""The built-in models of the command, and their default settings."""
 
 import alloy as al
 
 
 def small_cnn(seed: int = 0, classes: int = 10) -> al.nn.Sequential:
-    """A small convolutional network for images of 8x8 pixels and more."""
+    """Makes a small convolutional network for images of 8x8 pixels and more."""
     return al.nn.Sequential(
         al.nn.Conv2D(16, 3, padding="same"),
         al.nn.ReLU(),
@@ -48,7 +48,7 @@ DEFAULTS = {
 
 
 def complete(given: dict) -> dict:
-    """The settings with those that were not given."""
+    """Adds the missing settings."""
     found = DEFAULTS | given
     recipe = RECIPES.get(found["model"]["name"], {})
     for key in recipe.keys() & {"epochs", "optimizer"}:

@@ -1,4 +1,4 @@
-"""A run: the model, the trainer and the data that settings describe, and what is kept of it in a directory."""
+"""A run: the model, trainer and data of its settings, and its directory."""
 
 import fcntl
 import functools
@@ -26,16 +26,16 @@ _AUGMENTATIONS = {name: getattr(al.data.augment, name) for name in ("random_crop
 
 @dataclass
 class Run:
-    """settings: complete, with what the data tell."""
+    """settings: complete, also from the data."""
 
     settings: dict
     examples: data.Examples
     trainer: al.Trainer
-    train: Any  # as Trainer.fit takes it
+    train: Any  # the argument of Trainer.fit
 
 
 def made(settings: dict) -> Run:
-    """The run, with its data read."""
+    """Makes the run, and reads its data."""
     settings = threaded(settings)
     examples, settings = data.read(settings)
     train, steps = _batches(examples.train, settings)
@@ -54,8 +54,8 @@ def threaded(settings: dict) -> dict:
 
 
 def model_of(settings: dict) -> tuple[al.nn.Layer, dict]:
-    """The model, and the settings with the options that it was made with. Its function is given seed, classes and
-    input_shape if it has parameters of these names; for binary_cross_entropy one class stands for two."""
+    """Returns the model, and the settings with its options. Its function is given seed, classes and input_shape if it
+    has parameters of these names; for binary_cross_entropy one class stands for two."""
     part = settings["model"]
     function = found("model", part, MODELS)
     classes, takes = settings.get("classes"), inspect.signature(function).parameters
@@ -82,7 +82,7 @@ def trainer_of(model, settings: dict) -> al.Trainer:
 
 
 def _function(what, part, get):
-    """A loss or a metric: by its name alone, or with options."""
+    """Returns a loss or a metric: by its name alone, or with options."""
     function = users(part["name"]) if is_users(part["name"]) else get(part["name"])
     if len(part) == 1:
         return function if is_users(part["name"]) else part["name"]
@@ -121,7 +121,7 @@ def _optimizer(settings):
 
 
 def _rate(part):
-    """The rate of the optimizer, or its default."""
+    """Returns the rate of the optimizer, or its default."""
     default = inspect.signature(_optimizer_class(part)).parameters.get("lr")
     rate = part.get("lr", None if default is None or default.default is default.empty else default.default)
     if rate is None:
@@ -142,7 +142,7 @@ def _schedule(part, rate):
 
 
 def _scheduled(settings, steps):
-    """The settings with the steps of the schedule in numbers: `steps`, unless it is given, is what the training has
+    """Returns the settings with the schedule's steps as numbers. `steps`, unless given, is the length of the training
     behind the warm-up."""
     if "schedule" not in settings:
         return settings
@@ -162,7 +162,7 @@ def _scheduled(settings, steps):
 
 
 def _batches(train, settings):
-    """(the training data, the steps of an epoch or None)"""
+    """Returns (the training data, the steps of an epoch or None)."""
     size, seed = settings["batch_size"], settings["seed"]
     arrays = not isinstance(train, al.data.Dataset)
     if arrays and not settings.get("augmentation"):
@@ -182,7 +182,7 @@ def _batches(train, settings):
 
 
 def batch_size(settings, *given) -> int | None:
-    """The run's batch size; None where all data has batches of its own."""
+    """Returns the run's batch size; None if all data has batches of its own."""
     parts = [part for part in given if part is not None]
     return None if all(isinstance(part, al.data.Dataset) and part.batched for part in parts) else settings["batch_size"]
 
@@ -191,7 +191,7 @@ def batch_size(settings, *given) -> int | None:
 
 
 def sample(settings: dict) -> tuple[dict, al.Trainer, tuple]:
-    """(settings, trainer, (x, y)) with a batch: random numbers where the shapes are known without reading data."""
+    """Returns (settings, trainer, (x, y)) with a batch: random numbers if the shapes are known without reading data."""
     settings = threaded(settings)
     part, count = settings["data"], settings["batch_size"]
     if part["name"] in data.SHAPES and "input_shape" not in settings:
@@ -215,7 +215,7 @@ def sample(settings: dict) -> tuple[dict, al.Trainer, tuple]:
 
 
 def prove(directory: Path) -> None:
-    """Makes the directory if it is missing. ValueError where nothing can be written into it."""
+    """Makes the directory if it is missing. ValueError: nothing can be written into it."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
@@ -226,7 +226,7 @@ def prove(directory: Path) -> None:
 
 @contextmanager
 def claimed(directory: Path):
-    """Within it nobody else trains in the directory. ValueError: somebody does."""
+    """Locks the directory against other trainings. ValueError: one runs there."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         with suppress(OSError):  # a file system without locks
@@ -242,8 +242,8 @@ def claimed(directory: Path):
 
 
 def trained(op: str, place: Path, settings: dict, rows) -> al.Trainer:
-    """A trainer of the run's model with the weights that it has learned. place: the run's directory, or a file of
-    weights in it. op, rows: "evaluate" or "predict", and for what, as Trainer takes it."""
+    """Returns a trainer of the run's model with its learned weights. place: the run's directory, or a file of weights
+    in it. op, rows: "evaluate" or "predict", and its data, as Trainer takes it."""
     path = place / "model.safetensors" if place.is_dir() else place
     path = path if path.exists() else place / "checkpoint.safetensors"
     if not path.exists():

@@ -1,1 +1,1 @@
-"""The training loop, and what it calls, measures, shows and saves."""
+"""The training loop, with its callbacks, measures, messages and files."""

@@ -1,4 +1,4 @@
-"""What a trainer calls while it trains."""
+"""Callbacks: objects that a trainer calls while it trains."""
 
 import csv
 import io
@@ -22,14 +22,16 @@ _MOMENTS = ("on_train_begin", "on_train_end", "on_epoch_begin", "on_epoch_end", 
 
 
 class Callback:
-    """A subclass overrides what it needs, as in Keras. self.trainer is the trainer: trainer.history holds the values of
-    the epochs so far, trainer.model.variables the variables, and trainer.stop_training = True ends the training.
+    """A subclass overrides the methods it needs, as in Keras. self.trainer is the trainer: trainer.history holds the
+    values of the epochs so far, trainer.model.variables the variables, and trainer.stop_training = True ends the
+    training.
 
-    logs: the values by their names. In on_train_batch_end they are means of the epoch so far, and are read from the
-    device when they are looked at. epoch and batch count from 0; the batch is the last one that was begun.
+    logs: the values by their names. In on_train_batch_end they are means of the epoch so far, and looking at one reads
+    it from the device. epoch and batch count from 0; batch is the last one that has begun.
 
-    state: a subclass that keeps something from epoch to epoch keeps it in self.state, a dict of numbers, strings and
-    lists of these; checkpoints hold it. TypeError: a method is named like one of the moments but is never called."""
+    state: a dict of numbers, strings, arrays of numbers, and lists and dicts of these, which checkpoints hold: keep
+    everything there that must survive from epoch to epoch. TypeError: a method is named like one of these moments but
+    is never called."""
 
     trainer: Any = None  # a Trainer, which imports this module: set by fit before it calls anything here
     state: dict
@@ -46,30 +48,30 @@ class Callback:
             if name not in _MOMENTS and (like or name.startswith("on_") or name.endswith(("_begin", "_end"))):
                 raise mistake(
                     cls.__name__,
-                    f"Expected methods among {', '.join(_MOMENTS)}, got {name}, which nobody would call"
+                    f"Expected methods among {', '.join(_MOMENTS)}, got {name}, which is never called"
                     f"{like or meant(name, _MOMENTS, cutoff=0)}",
                     TypeError,
                     act="called",
                 )
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Before the first epoch of a fit."""
+        """Runs before the first epoch of a fit."""
 
     def on_train_end(self, logs: Any = None) -> None:
-        """After the last one; not after an exception, such as an interrupt."""
+        """Runs after the last epoch; not after an exception, such as an interrupt."""
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Before an epoch."""
+        """Runs before an epoch."""
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """After an epoch and its validation."""
+        """Runs after an epoch and its validation."""
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """After a dispatch of one training step or more."""
+        """Runs after a dispatch of one training step or more."""
 
 
 def plain_state(callback: Callback) -> dict:
-    """Its state. TypeError: it holds what a checkpoint cannot."""
+    """Returns the callback's state. TypeError: it holds something that a checkpoint cannot."""
     state = callback.state
     found = zip(paths(state), leaves(state)) if isinstance(state, dict) else [("", state)]
     for path, leaf in found:
@@ -105,8 +107,8 @@ class LambdaCallback(Callback):
 
 
 class _Best(Callback):
-    """Follows a quantity of the history. mode: "max" where the greatest value is best, "min" where the least is;
-    "auto" knows that of losses and of the metrics of al.metrics."""
+    """Follows a quantity of the history. mode: "max" if the greatest value is best, "min" if the least is; "auto" knows
+    the direction of losses and of the metrics of al.metrics."""
 
     def __init__(self, monitor: str | None, mode: str, min_delta: float = 0.0):
         super().__init__()
@@ -136,7 +138,7 @@ class _Best(Callback):
         self._greater_is_better(monitor)
 
     def improved(self, logs) -> bool:
-        """Whether the quantity is better than ever."""
+        """Tells whether the quantity is better than ever before."""
         merit = float(logs[self.monitor]) * (1 if self._greater_is_better(str(self.monitor)) else -1)
         best = self.state["best"]
         better = not math.isnan(merit) and (best is None or merit > best + (self.min_delta if best is not None else 0))
@@ -171,9 +173,9 @@ def _monitored(monitor, kind: str) -> str:
 class EarlyStopping(_Best):
     """Ends the training when the monitored quantity has not improved by more than min_delta for `patience` epochs.
 
-    mode: "max" where the greatest value is best, "min" where the least is; "auto" knows that of losses and of al's
-    metrics, and ValueError asks for the mode of anything else. restore_best_weights: at the end the model's variables
-    get the values of the best epoch."""
+    mode: "max" if the greatest value is best, "min" if the least is; "auto" knows the direction of losses and of
+    al.metrics, and asks for the mode of anything else by a ValueError. restore_best_weights: gives the model the values
+    of the best epoch at the end."""
 
     def __init__(
         self,
@@ -204,11 +206,10 @@ class EarlyStopping(_Best):
 
 class ReduceLROnPlateau(_Best):
     """Multiplies the learning rate by factor, down to min_lr at least, when the monitored quantity has not improved by
-    more than min_delta for `patience` epochs. The next `cooldown` epochs do not count. Names and defaults are those of
-    Keras; mode is as for EarlyStopping.
+    more than min_delta for `patience` epochs. The next `cooldown` epochs do not count. Names and defaults are Keras's;
+    mode is as in EarlyStopping.
 
-    The rate must be a number, not a schedule: ValueError. A fit that is resumed goes on with the rate of the
-    checkpoint."""
+    The rate must be a number, not a schedule: ValueError. A resumed fit continues with the rate of the checkpoint."""
 
     def __init__(
         self,
@@ -256,10 +257,11 @@ class ReduceLROnPlateau(_Best):
 
 class Checkpoint(_Best):
     """Saves the whole training (Trainer.save) after every epoch, or, given a quantity to monitor, after each epoch that
-    is the best so far; mode as for EarlyStopping. every_steps: and after so many steps, too. An interrupt (Ctrl-C)
-    saves before it ends the training.
+    is the best so far; mode is as in EarlyStopping. every_steps: saves also after every so many steps. An interrupt
+    (Ctrl-C) saves before it ends the training.
 
-    `trainer.fit(..., resume=path)` goes on from the file; al.load(model, path) takes the model's variables from it."""
+    `trainer.fit(..., resume=path)` continues from the file; al.load(model, path) takes the model's variables from
+    it."""
 
     def __init__(self, path, monitor: str | None = None, *, mode: str = "auto", every_steps: int | None = None):
         super().__init__(monitor, mode)
@@ -269,7 +271,7 @@ class Checkpoint(_Best):
         )
         if monitor is not None and every_steps is not None:
             raise mistake("Checkpoint", "Expected a quantity to monitor or every_steps, got both", act="called")
-        self._saved = 0  # how many times every_steps of this epoch
+        self._saved = 0  # number of saves by every_steps in this epoch
         self._due = False
 
     def on_train_begin(self, logs: Any = None):
@@ -288,15 +290,15 @@ class Checkpoint(_Best):
         self._due = self.monitor is None or self.improved(logs)
 
     def save_if_due(self):
-        """After all callbacks have seen the end of the epoch, so that the file holds what they know by then."""
+        """Saves after all callbacks have seen the end of the epoch, so that the file holds their newest states."""
         if self._due:
             self.trainer.save(self.path)
         self._due = False
 
 
 class CSVLogger(Callback):
-    """Writes a line of comma-separated values after each epoch into a file, whose first line has their names; values
-    that are arrays are left out. A fit that is resumed goes on behind the lines of the epochs that it has."""
+    """Writes a line of comma-separated values after each epoch into a file, whose first line has their names; arrays
+    are left out. A resumed fit continues behind the lines of its earlier epochs."""
 
     def __init__(self, path):
         super().__init__()
@@ -329,8 +331,8 @@ class CSVLogger(Callback):
 
 
 class TensorBoard(Callback):
-    """Writes the values of each epoch into a directory that TensorBoard shows: those of the training in "train", those
-    of the validation in "validation", as Keras does. Needs the package tensorboardX: ImportError."""
+    """Writes the values of each epoch into a directory for TensorBoard, as Keras does: the training's into "train", the
+    validation's into "validation". ImportError: the package tensorboardX is missing."""
 
     def __init__(self, directory):
         super().__init__()
@@ -342,7 +344,7 @@ class TensorBoard(Callback):
             from tensorboardX import SummaryWriter  # pyright: ignore[reportMissingImports]  an optional package
         except ImportError:
             raise ImportError("[tensorboard] The package tensorboardX is missing: pip install tensorboardX") from None
-        # What a fit that is resumed had written behind the checkpoint is hidden.
+        # Hides the values that the interrupted fit wrote after the checkpoint.
         step = self.trainer.epoch if self.trainer.resumed else None
         self._writers = {
             name: SummaryWriter(os.path.join(self.directory, name), purge_step=step) for name in ("train", "validation")

@@ -1,5 +1,4 @@
-"""Variables to and from safetensors files, by name: those of a model, or of a whole training with what else it needs to
-go on."""
+"""Writes variables to safetensors files, and reads them, by name: a model's, or a whole training's with its record."""
 
 import fcntl
 import json
@@ -22,10 +21,11 @@ from alloy.training.stored import InMemory, Stored, require_file
 def save(variables, path) -> None:
     """Writes the variables (a list of them, or a model) into a safetensors file.
 
-    All values of a graph are of one moment between two runs. The file appears complete or not at all, also where the
-    power fails, with the permissions of a new file or of the one that it replaces; behind a symbolic link it replaces
-    what that points to. Several threads and processes may save to one path: the last one to finish holds.
-    A directory that is missing is made. ValueError: two variables have one name, one has none or one that such a file
+    All values of a graph are of one moment between two runs. The file appears complete or not at all, even if the power
+    fails, with the permissions of a new file or of the replaced one; behind a symbolic link it replaces the link's
+    target. If several threads or processes save to one path, the last one to finish wins.
+
+    A missing directory is made. ValueError: two variables have one name, or a variable has none or one that such a file
     cannot hold. OSError: the disk is full, ..."""
     from safetensors.numpy import save as to_bytes
 
@@ -39,7 +39,7 @@ def save(variables, path) -> None:
 
 
 def state(variables) -> dict[str, np.ndarray]:
-    """Copies of the values of the variables (a list of them, or a model that has been called), by name.
+    """Copies the values of the variables (a list of them, or a model that has been called) into a dict by name.
 
     All values of a graph are of one moment between two runs. load sets them again, in these variables or in others of
     the same names."""
@@ -49,11 +49,11 @@ def state(variables) -> dict[str, np.ndarray]:
 
 def load(variables, path) -> None:
     """Assigns the values of a safetensors file, or of a state, to the variables (a list of them, or a model that has
-    been called): to all of a graph at one moment between two runs, or, where anything fails, to none of them. Of the
-    checkpoint of a training it takes what belongs to the model.
+    been called): to all of a graph at one moment between two runs, or, if anything fails, to none. From a training's
+    checkpoint it takes the model's values.
 
-    ValueError: the file is not one, or has other names, shapes or dtypes than the variables. OSError: it cannot
-    be read."""
+    ValueError: the file is no safetensors file, or has other names, shapes or dtypes than the variables. OSError: it
+    cannot be read."""
     named = _by_name("load", variables)
     file = InMemory("load", path) if isinstance(path, Mapping) else Stored("load", path)
     names = set(file.names())
@@ -73,20 +73,20 @@ def load(variables, path) -> None:
 
 
 def assign_all(variables, arrays) -> None:
-    """Sets the variables, those of a graph at one moment between two runs."""
+    """Sets the variables, all of a graph at one moment between two runs."""
     for graph, chosen in _by_graph(variables).items():
         graph.assign_variables([variable for _, variable in chosen], [arrays[i] for i, _ in chosen])
 
 
 _MOST_NAMES = 4  # in a message
 _OTHER = "; the file is of another model or optimizer: remove it, or give another path, to begin anew"
-_FORMAT = "alloy training 1"  # of the record in a file's metadata
-# How names begin that are no model's.
+_FORMAT = "alloy training 1"  # the record's format, in a file's metadata
+# The beginnings of names that do not belong to a model.
 _OF_TRAINING = re.compile(r"(optimizer|callbacks|(metrics|training)(_\d+)?)/")
 
 
 def write_training(path, variables, record: dict) -> None:
-    """Writes variables and a record, numbers, strings, arrays and lists and dicts of these, as save does."""
+    """Writes variables and a record of numbers, strings, arrays and lists and dicts of these, as save does."""
     from safetensors.numpy import save as to_bytes
 
     named, arrays = _by_name("save", variables), {}
@@ -98,7 +98,7 @@ def write_training(path, variables, record: dict) -> None:
 
 
 def _put(leaf, arrays):
-    """What stands for a value of the record in JSON; arrays are kept beside it."""
+    """Returns a value of the record for JSON; an array goes into arrays, and its name into JSON."""
     if isinstance(leaf, np.ndarray):
         name = f"callbacks/{len(arrays)}"
         arrays[name] = np.ascontiguousarray(leaf)
@@ -107,9 +107,11 @@ def _put(leaf, arrays):
 
 
 def read_training(path, variables, progress: dict, batches: dict, callbacks: int) -> dict:
-    """Assigns the values of a file that write_training wrote, and gives the record. Changes nothing where anything
-    fails, as load. progress: the names of the variables "epoch" and "steps". batches: what the place within an epoch
-    counts. callbacks: how many states the record must hold."""
+    """Assigns the values of a file that write_training wrote, and returns the record. If anything fails it changes
+    nothing, as load.
+
+    progress: the names of the variables "epoch" and "steps". batches: the units of the place within an epoch.
+    callbacks: the number of states in the record."""
     named = _by_name("load", variables)
     file = Stored("load", path)
     if file.metadata.get("format") != _FORMAT:
@@ -128,7 +130,7 @@ def read_training(path, variables, progress: dict, batches: dict, callbacks: int
         given, here = (", ".join(f"{key} {value}" for key, value in of.items()) for of in (record["batches"], batches))
         raise mistake(
             "load",
-            f"Expected the batches with which {file.path} was saved in the midst of an epoch, {given}, got {here}",
+            f"Expected the batches with which {file.path} was saved within an epoch, {given}, got {here}",
             act="called",
         )
     assign_all(named.values(), list(values.values()))
@@ -136,7 +138,7 @@ def read_training(path, variables, progress: dict, batches: dict, callbacks: int
 
 
 def _record(file, epoch, steps, callbacks) -> dict:
-    """ValueError where it is not what write_training writes."""
+    """Returns the record. ValueError: write_training cannot have written it."""
     record, whole = {}, False
     with suppress(KeyError, TypeError, AttributeError, ValueError, RecursionError):
         record = json.loads(file.metadata["record"], object_hook=lambda part: _taken(part, file))
@@ -172,14 +174,14 @@ def _taken(part, file):
 
 
 def _place(path, op: str = "save") -> str:
-    """Where a file of that path lies. IsADirectoryError or ValueError where something else does."""
+    """Returns the place of a file of that path. IsADirectoryError or ValueError: something else is there."""
     place = os.path.realpath(as_path(op, path))
     require_file(op, place)
     return place
 
 
 def require_place(path) -> None:
-    """OSError where a file cannot be written at that path; a directory that is missing is made."""
+    """Makes a missing directory, and raises an OSError if a file cannot be written at that path."""
     place = _place(path, "fit")
     with said_of(path):
         os.makedirs(os.path.dirname(place), exist_ok=True)
@@ -195,7 +197,7 @@ def _read(variables) -> list[np.ndarray]:
 
 
 def _by_graph(variables) -> dict:
-    """The variables of each graph, with their positions."""
+    """Groups the variables by graph, with their positions."""
     graphs = {}
     for i, variable in enumerate(variables):
         graphs.setdefault(variable.graph, []).append((i, variable))
@@ -204,8 +206,7 @@ def _by_graph(variables) -> dict:
 
 @contextmanager
 def said_of(path):
-    """An error of the system in here names the file that the user named, also where the system names none (a full disk)
-    or a file on the way."""
+    """Puts the user's path into an OSError raised meanwhile, which names no file (a full disk) or a temporary one."""
     try:
         yield
     except OSError as error:
@@ -231,7 +232,7 @@ def replace_file(path, content: bytes) -> None:
             os.replace(file.name, place)
         except BaseException:
             with suppress(OSError):
-                file.close()  # here, where it may fail again to write
+                file.close()  # may write, and fail again
             with suppress(OSError):
                 os.remove(file.name)
             raise
@@ -243,13 +244,13 @@ def replace_file(path, content: bytes) -> None:
 
 
 def _prefix(path: str) -> str:
-    """What the names of files begin with that are to become that one."""
+    """Returns the beginning of the names of temporary files that will replace that one."""
     directory, name = os.path.split(path)
     return os.path.join(directory, f".{name}.saving-")
 
 
 def _open_new(prefix: str):
-    """A new file, locked for as long as it is open."""
+    """Opens a new file, locked for as long as it is open."""
     while True:
         file = open(prefix + os.urandom(8).hex(), "xb")
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -259,7 +260,7 @@ def _open_new(prefix: str):
 
 
 def _tidy(prefix: str) -> None:
-    """Removes the files that killed saves have left behind: those that no process has locked."""
+    """Removes temporary files that killed saves have left behind, those that no process has locked."""
     for left in glob(f"{escape(prefix)}*"):
         with suppress(OSError), open(left, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -290,8 +291,7 @@ def _require_same(what: str, names: set, path: str, hint: str = "") -> None:
 
 
 def _of_type(file: Stored | InMemory, name: str, variable, hint: str = "") -> np.ndarray:
-    """The array of that name, which must be of the variable's type; in memory that the device reads where it
-    lies."""
+    """Returns the array of that name, which must have the variable's type, in memory that the device reads in place."""
     given = file.spec(name)
     expected = variable.dtype, variable.shape
     if given != expected:

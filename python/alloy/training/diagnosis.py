@@ -1,4 +1,4 @@
-"""What is the matter with data or with a step that gave a loss which is not finite."""
+"""Finds the fault in data, or in a step whose loss is not finite."""
 
 import math
 
@@ -22,8 +22,8 @@ _NAMES = {"x": "examples", "y": "targets", "weights": "weights", "mask": "mask"}
 
 
 def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
-    """ValueError where an array holds numbers that are not finite, if that is asked, targets that the loss does not
-    take (_wrong_target), lengths outside the steps, or negative sample weights.
+    """Raises a ValueError if an array holds numbers that are not finite (only if finite is true), targets that the loss
+    refuses, lengths outside the steps, or negative sample weights.
 
     given: the tuple of arrays that data is made of."""
     for what, part in zip(_NAMES, given):
@@ -45,8 +45,7 @@ def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
 
 
 def _wrong_length(programs, parts, examples):
-    """What to say of a length outside the steps of the recurrent layer that is given it, and its row; None where there
-    is none."""
+    """Describes a length outside the steps of its recurrent layer, and gives its row; None if there is none."""
     if not any(isinstance(layer, Recurrent) for layer in programs.model._tree()):
         return None
     programs.outputs(parts)
@@ -60,7 +59,7 @@ def _wrong_length(programs, parts, examples):
 
 
 def warn_of_lone_examples(model, data) -> None:
-    """Warns where a batch has one example only and a BatchNorm has no other values of a feature."""
+    """Warns if a batch has only one example and a BatchNorm has no other values of a feature."""
     node = data._node
     if not isinstance(node, Batch) or not (
         node.size == 1 or (node.last == "smaller" and (node.parent.count or 0) % node.size == 1)
@@ -76,7 +75,7 @@ def warn_of_lone_examples(model, data) -> None:
 
 
 def _negative_weight(weights):
-    """What to say of a sample weight below 0, and its row; None where there is none."""
+    """Describes a sample weight below 0, and gives its row; None if there is none."""
     for array in () if weights is None else map(np.asarray, leaves(weights)):
         if array.size and array.min() < 0:
             place = tuple(np.argwhere(array < 0)[0])
@@ -85,8 +84,8 @@ def _negative_weight(weights):
 
 
 def _wrong_target(measures, targets, outputs):
-    """What to say of a target that its loss does not take, and its row; None where there is none. outputs: a function
-    that gives the model's."""
+    """Describes a target that its loss refuses, and gives its row; None if there is none. outputs: a function that
+    returns the model's outputs."""
     if not any(unwrapped(loss) in _CHECKS for loss in measures.losses):
         return None
     for loss, output, given in measures.loss_of_each(outputs(), targets):
@@ -133,8 +132,8 @@ _CHECKS = {losses.softmax_cross_entropy: _wrong_class, losses.binary_cross_entro
 
 
 def not_finite(programs, measures, parts, batch, when: str) -> Exception:
-    """The error for a step whose loss is not finite. parts: of Specs. batch: those of the arrays that it read, or None
-    where they cannot be had again."""
+    """Makes the error for a step whose loss is not finite. parts: Specs. batch: the arrays that the step read, or None
+    if they cannot be read again."""
     if batch is None:
         return _error(f"The loss is not finite in {when}, which changed nothing; its batch cannot be read again")
     feeds, loss = programs.loss(parts)
@@ -149,7 +148,7 @@ def _error(message):
 
 
 def _of_batch(programs, measures, parts, batch):
-    """What is wrong with the batch itself."""
+    """Describes the fault in the batch itself."""
     for what, part in zip(_NAMES, batch):
         for path, array in zip(paths(part, _NAMES[what]), leaves(part)) if part is not None else ():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -164,11 +163,11 @@ def _of_batch(programs, measures, parts, batch):
 
 
 def _hint(op, model):
-    """What may have made the value of the op what it is."""
+    """Names a likely cause of the op's value."""
     if op.kind == "variable":
         return (
-            "; a step before may have given it a gradient that is not finite, such as that of al.sqrt at 0, and an "
-            "optimizer with skip_nonfinite=True leaves such steps out"
+            "; an earlier step may have given it a gradient that is not finite, such as al.sqrt's at 0; an optimizer "
+            "with skip_nonfinite=True skips such steps"
         )
     for layer in model._tree():
         if isinstance(layer, Embedding) and op.kind == "select" and op.name.rpartition("/")[0] == layer._path:
@@ -184,7 +183,7 @@ def _hint(op, model):
 
 
 def _first_tensor(programs, feeds, loss, arrays):
-    """Names the first tensor on the way to the loss which is not finite."""
+    """Names the first tensor on the way to the loss that is not finite."""
     graph = programs.graph
     tensors = [
         (op, tensor)
@@ -196,7 +195,7 @@ def _first_tensor(programs, feeds, loss, arrays):
     try:
         faults = graph.compile(feeds, [all_of(is_finite(tensor)) for _, tensor in tensors])(*arrays)
     except DeviceError as error:
-        return f"what led to it cannot be found out ({error})"
+        return f"its cause cannot be found ({error})"
     for (op, tensor), fault in zip(tensors, faults):
         if not fault:
             (found,) = graph.compile(feeds, [tensor])(*arrays)
@@ -206,4 +205,4 @@ def _first_tensor(programs, feeds, loss, arrays):
                 f"the first tensor that is not finite, in {wrong} of {np.size(found)} elements, is "
                 f"{describe(tensor)} of {op.kind}{name}, built at {op.location}{_hint(op, programs.model)}"
             )
-    return "no tensor on the way to it is, when it is computed again"
+    return "computed again, every tensor on the way to it is finite"

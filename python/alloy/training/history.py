@@ -1,4 +1,4 @@
-"""What a training run has measured."""
+"""The measured values of a training run."""
 
 import contextlib
 import io
@@ -15,7 +15,7 @@ from alloy.training.checkpoint import said_of
 
 
 class Measured(dict):
-    """What was measured, by name."""
+    """Measured values by name."""
 
     def __missing__(self, name):
         near = meant(name, self) if isinstance(name, str) else ""
@@ -32,7 +32,7 @@ class Measured(dict):
 
 
 class History(Measured):
-    """For each quantity ("loss", "accuracy", "val_loss", ...) its values, one for each epoch."""
+    """The values of each quantity ("loss", "accuracy", "val_loss", ...), one for each epoch."""
 
     def add(self, values: dict[str, float]) -> None:
         for name, value in values.items():
@@ -40,11 +40,11 @@ class History(Measured):
 
     def plot(self, path=None):
         """Writes an image with one panel for each quantity, of training and validation. The suffix gives the format.
-        Values that are not finite leave a gap, and quantities that are arrays are left out. Without a path it gives
-        the image to a notebook: `history.plot()` at the end of a cell.
+        Values that are not finite leave a gap, and arrays are left out. Without a path it gives the image to a
+        notebook: `history.plot()` at the end of a cell.
 
-        ValueError: there are no numbers to plot, matplotlib does not know the suffix, or there is no path outside of
-        a notebook."""
+        ValueError: there are no numbers to plot, matplotlib does not know the suffix, or there is no path outside of a
+        notebook."""
         drawn = {name: values for name, values in self.items() if values and not any(map(np.ndim, values))}
         names = list(dict.fromkeys(name.removeprefix("val_") for name in drawn))
         if not names:
@@ -67,8 +67,8 @@ class History(Measured):
 
 
 def save_figure(size, draw, path, typed: str):
-    """Writes an image of that size in inches, on which draw(figure) draws; without a path, gives it to a notebook.
-    typed: the method that was called."""
+    """Writes an image of that size in inches, which draw(figure) draws; without a path, gives it to a notebook. typed:
+    the called method."""
     if path is None and not in_notebook():
         raise mistake("plot", f'Expected a path, as {typed}("{typed.split(".")[0]}.png"), got none', act="called")
     _import_matplotlib()
@@ -87,7 +87,7 @@ def save_figure(size, draw, path, typed: str):
 
 
 def _panel(axes, name, drawn):
-    """One quantity."""
+    """Draws one quantity."""
     from matplotlib.ticker import MaxNLocator
 
     axes.set_title(name)
@@ -108,7 +108,7 @@ def _panel(axes, name, drawn):
 
 
 def _import_matplotlib():
-    """Also where MPLBACKEND names a backend that does not exist: a figure in a file needs none."""
+    """Imports matplotlib, even if MPLBACKEND names a backend that does not exist: a figure in a file needs none."""
     if "matplotlib" in sys.modules:
         return
     backend = os.environ.pop("MPLBACKEND", None)

@@ -1,4 +1,4 @@
-"""How long batches take to load beside the steps that read them."""
+"""The time to load batches beside the steps that read them."""
 
 import time
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from alloy.training.batches import Feed
 
 @dataclass(frozen=True, repr=False)
 class InputProfile:
-    """Times in seconds of a batch, in the mean."""
+    """Mean times of a batch in seconds."""
 
     batches: int
     load: float  # to load a batch, with nothing beside it
-    step: float  # to compute a step on a batch that is there
-    both: float  # of both, as fit does them
-    waited: float  # of `both` the part in which the training waited for a batch
+    step: float  # to compute a step on a loaded batch
+    both: float  # to do both, as fit does
+    waited: float  # the part of `both` in which the training waited for a batch
 
     def __repr__(self):
         greater = max(self.load, self.step)

@@ -1,4 +1,4 @@
-"""Ctrl-C at a moment that suits."""
+"""Delays Ctrl-C until a piece of work is done."""
 
 import signal
 import threading
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uninterrupted():
-    """What is done meanwhile is done whole: Ctrl-C raises KeyboardInterrupt behind it. A second one raises at once."""
+    """Finishes the work meanwhile: Ctrl-C raises KeyboardInterrupt behind it. A second one raises at once."""
     ours = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT) if ours else None
     if before is not signal.default_int_handler:  # another thread, or a program with a handler of its own

@@ -1,6 +1,6 @@
-"""What a training shows while it runs: in a terminal or a notebook a bar for each epoch, and in any case a line on the
-standard output after it. The bar is on the standard error, of a notebook on the standard output: there the two are
-boxes below each other, and an empty one of a bar that is gone would stay."""
+"""The display of a running training: a bar for each epoch in a terminal or a notebook, and a line on the standard
+output after each epoch. The bar goes to the standard error, in a notebook to the standard output: there the two are
+boxes below each other, and the empty box of a finished bar would stay."""
 
 import os
 import sys
@@ -10,19 +10,20 @@ import numpy as np
 
 from alloy.graph.notebook import in_notebook
 
-_UNLIMITED = 10_000  # columns of a file
+_UNLIMITED = 10_000  # columns if the output is a file
 
 
 class Progress:
     def __init__(self, shown: bool, epochs: int, first: int, steps: int | None):
-        """first: epochs that the trainer had made before. steps: of an epoch, or None where they are not known."""
+        """Begins the display. first: the epochs that the trainer had made before. steps: the steps of an epoch, or None
+        if not known."""
         self._shown, self._epochs, self._first, self._steps = shown, epochs, first, steps
-        self._file = sys.stdout if in_notebook() else sys.stderr  # of the bar
+        self._file = sys.stdout if in_notebook() else sys.stderr  # for the bar
         self.bars = shown and _is_screen(self._file)
         self._bar = None
 
     def begin(self, epoch: int, step: int) -> None:
-        """An epoch, counted from 1, at that step."""
+        """Begins an epoch, counted from 1, at that step."""
         self._title = f"epoch {epoch - self._first:>{len(str(self._epochs))}}/{self._epochs}"
         if self.bars:
             from tqdm import tqdm
@@ -37,7 +38,7 @@ class Progress:
             )
 
     def show(self, step: int, values: dict) -> None:
-        """The values after so many steps of the epoch: as many of them as one line has room for."""
+        """Shows the values after that many steps of the epoch, as many as fit into one line."""
         if self._bar is None:
             return
         counter, texts = self._counter(step), [text.replace("{", "{{").replace("}", "}}") for text in _texts(values)]
@@ -60,7 +61,7 @@ class Progress:
         self._bar.refresh()
 
     def end(self, values: dict) -> None:
-        """The line of an epoch; where it does not fit into a terminal, two: of the training, and of the validation."""
+        """Prints the line of an epoch; if it does not fit into a terminal, two: for training and validation."""
         self.close()
         if not self._shown:
             return
@@ -95,7 +96,7 @@ class Progress:
 
 
 def _texts(values):
-    """The numbers among the values, with their names."""
+    """Returns the numbers among the values, with their names."""
     return [f"{name} {_text(value)}" for name, value in values.items() if np.ndim(value) == 0]
 
 
@@ -106,7 +107,7 @@ def _text(value):
 
 
 def _is_screen(file) -> bool:
-    """Whether somebody looks at it while it is written: a terminal, or a notebook."""
+    """Tells whether a terminal or a notebook shows the file while it is written."""
     return file is not None and file.isatty() or in_notebook()
 
 

@@ -1,4 +1,4 @@
-"""Which learning rates a model bears: a range test."""
+"""A range test of learning rates."""
 
 import math
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ import numpy as np
 from alloy.graph.location import mistake
 from alloy.training.history import save_figure
 
-_KEPT = 0.9  # of the mean of the losses, from step to step
-_TOO_MUCH = 4.0  # times the least mean: the training diverges
+_KEPT = 0.9  # the share of the mean loss that each step keeps
+_TOO_MUCH = 4.0  # at this multiple of the least mean the training diverges
 
 
 @dataclass(frozen=True)
 class RateSearch:
-    """What Trainer.find_lr measured."""
+    """The result of Trainer.find_lr."""
 
     lrs: np.ndarray = field(repr=False)  # the learning rate of each step
     losses: np.ndarray = field(repr=False)  # the loss of the batch before the step
@@ -39,7 +39,8 @@ class RateSearch:
 
 
 def search(batches, train, lowest: float, highest: float, steps: int) -> RateSearch:
-    """batches: a function of an epoch that gives its batches. train(batch, lr): makes a step, and gives the loss."""
+    """Runs the test. batches: a function of an epoch that returns its batches. train(batch, lr): makes a step, and
+    returns the loss."""
     growth = (highest / lowest) ** (1 / (steps - 1))
     lrs, losses, smoothed, total, least = [], [], [], 0.0, math.inf
     for batch in islice((batch for epoch in count() for batch in batches(epoch)), steps):

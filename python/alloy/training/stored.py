@@ -1,5 +1,5 @@
-"""Values of variables by name, where they come from: safetensors files, or memory. Files are read whole, not mapped: a
-mapped file ends the process where another program cuts it off meanwhile."""
+"""Stored values of variables by name: safetensors files, or memory. Files are read whole, not mapped: a mapped file
+ends the process if another program truncates it meanwhile."""
 
 import errno
 import os
@@ -16,10 +16,10 @@ _TYPES = {**STORED, "F64": "float64"}
 
 
 class Stored:
-    """The tensors of a file by their names, and its metadata."""
+    """The tensors of a file by name, and its metadata."""
 
     def __init__(self, op: str, path):
-        """OSError: it cannot be read. ValueError: it is no safetensors file."""
+        """Reads the file. OSError: it cannot be read. ValueError: it is no safetensors file."""
         from safetensors import SafetensorError, deserialize
 
         self.path = as_path(op, path)
@@ -37,19 +37,19 @@ class Stored:
         return list(self._tensors)
 
     def spec(self, name: str) -> tuple[str, tuple[int, ...]]:
-        """The element type, as the file calls it where NumPy has none, and the shape."""
+        """Returns the element type, under the file's name if NumPy has none, and the shape."""
         dtype = self._tensors[name]["dtype"]
         return _TYPES.get(str(dtype), str(dtype)), tuple(self._tensors[name]["shape"])
 
     def array(self, name: str) -> np.ndarray:
-        """The tensor, of an element type that NumPy has."""
+        """Returns the tensor, whose element type NumPy has."""
         dtype, shape = self.spec(name)
         elements = np.frombuffer(self._tensors[name]["data"], np.uint8)
         return (elements != 0 if dtype == "bool" else elements.view(numpy_dtype(dtype))).reshape(shape)
 
 
 class InMemory:
-    """Arrays by their names, asked as a file is."""
+    """Arrays by name, with the interface of Stored."""
 
     path = "the state"
     metadata: dict[str, str] = {}
@@ -73,7 +73,7 @@ class InMemory:
 
 
 def require_file(op: str, path: str) -> None:
-    """IsADirectoryError or ValueError where there is something else at that path."""
+    """Raises IsADirectoryError or ValueError if something other than a file is at that path."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:

@@ -1,4 +1,5 @@
-"""Drawings of a graph (the ops of Graph.inspect): each layer a box around its ops, operands above what uses them."""
+"""Drawings of a graph (the ops of Graph.inspect): each layer a box around its ops, operands above the ops that use
+them."""
 
 from alloy.tools.drawing.html import html
 from alloy.tools.drawing.svg import svg

@@ -1,4 +1,4 @@
-"""A drawing as a page that leaves the places to the browser, where layers can be folded and unfolded."""
+"""Draws a page whose places the browser computes, so that layers can be folded and unfolded."""
 
 import json
 from html import escape
@@ -52,7 +52,7 @@ _BUTTONS = '<nav><button onclick="fold(false)">fold all</button> <button onclick
 
 
 def html(ops, title: str = "graph") -> str:
-    """The drawing as a page that needs nothing else. A click on a layer's name folds or unfolds it."""
+    """Returns the drawing as a page that needs no other file. A click on a layer's name folds or unfolds it."""
     root = boxes(ops)
     unfold(root)
     ids, edges = {}, {}
@@ -73,7 +73,7 @@ def html(ops, title: str = "graph") -> str:
         return f'<div class="rows{ending}" id="{area}"><svg></svg>{rows}</div>'
 
     def beside(box, row):
-        """Ports at the upper border stand at the right of the title, so that no edge crosses it."""
+        """Puts ports at the upper border to the right of the title, so that no edge crosses it."""
         enters = all(item.style == "enter" for item in row)
         return f' style="margin-left:{CHARACTER * len(box.title) + 20:.0f}px"' if enters else ""
 

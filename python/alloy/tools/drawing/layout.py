@@ -1,20 +1,20 @@
-"""Where everything of a drawing is: the ops of a graph (Graph.inspect) as boxes in boxes, a layer around its ops,
-operands above what uses them.
+"""Lays out a drawing: the ops of a graph (Graph.inspect) as boxes in boxes, a layer around its ops, operands above the
+ops that use them.
 
-The content of a box is laid out by itself (Sugiyama, Tagawa and Toda, 1981): rows by the longest path, the
-order in a row by the neighbours' mean position; an edge that crosses a border does so at a port. measure() gives every
-box its place, for a drawing whose layout is final."""
+The content of a box is laid out by itself (Sugiyama, Tagawa and Toda, 1981): rows by the longest path, the order in a
+row by the neighbours' mean position; an edge crosses a border at a port. measure() gives every box its place, for a
+drawing whose layout is final."""
 
 import math
 
 from alloy.graph.text import amount, shape_text
 
-LINE = 15  # of style.FONT in 11 pixels, as CHARACTER
+LINE = 15  # the height of a line of style.FONT at 11 pixels
 GAP, ROW_GAP = 16, 22  # between boxes, and between rows
 LANE = 5  # between edges from column to column
-CHARACTER = 6.7  # the width of one
+CHARACTER = 6.7  # the width of a character
 _PADDING, _GUTTER, _MANY = 12, 60, 80
-_COMMAND = "alloy/tools/"  # in places that are no user's
+_COMMAND = "alloy/tools/"  # marks places that are not the user's
 
 
 class Box:
@@ -22,10 +22,10 @@ class Box:
 
     def __init__(self, style: str, title: str = "", note: str = "", hint: str = "", op=None):
         self.style, self.title, self.note, self.hint, self.op = style, title, note, hint, op
-        self.around: list[Box] = []  # the boxes that it is in, the outermost first
+        self.around: list[Box] = []  # the boxes around it, the outermost first
         self.inside: list[Box] = []
         self.edges: dict[tuple, None] = {}  # (from, to, the op whose result it is), of boxes in this one
-        self.ports: dict[tuple, Box] = {}  # by (op whose result passes, whether it enters)
+        self.ports: dict[tuple, Box] = {}  # by (op whose result passes, True if it enters)
         self.rows: list[list[Box]] = []
         self.lanes: dict[tuple, int] = {}  # by (from, to, op) of edges from column to column: side by side in the gap
         self.folded = True
@@ -42,17 +42,17 @@ class Box:
         return self.ports[source, enters]
 
     def layers(self):
-        """Those in it, however deep."""
+        """Gives the layers in it, at any depth."""
         for box in self.inside:
             if box.style == "layer":
                 yield from (box, *box.layers())
 
 
-# ---- what is in which box ----
+# ---- boxes ----
 
 
 def boxes(ops) -> Box:
-    """The outermost box. Constants are left out."""
+    """Returns the outermost box. Constants are left out."""
     root, of_tensor = Box("graph"), {}
     layers = {(): root}
 
@@ -87,14 +87,15 @@ def boxes(ops) -> Box:
 
 
 def _hint(op):
-    """What is told of an op besides: its name, its cost, and where the user's program made it."""
+    """Returns the op's name, its cost, and the user's line that made it."""
     cost = f"{amount(op.flops)} flops" if op.flops else ""
     place = "" if _COMMAND in op.location else op.location
     return ", ".join(filter(None, [f"{op.kind} {op.name}".strip(), cost, place]))
 
 
 def _connect(source, target):
-    """Edges in the boxes that the source is in alone, in the innermost one around both, in those entered."""
+    """Adds an edge in each box around the source alone, in the innermost box around both, and in each box around the
+    target alone."""
     up, down = [*source.around, source], [*target.around, target]
     common = next(i for i, (a, b) in enumerate(zip(up, down)) if a is not b)
     last, first = source, target
@@ -108,7 +109,7 @@ def _connect(source, target):
 
 
 def _summarise(layer):
-    """What a folded layer tells: its parameters and the shape of what leaves it."""
+    """Notes on a folded layer its parameters and the shape of its last result."""
     inner = [box for part in (layer, *layer.layers()) for box in part.inside if box.op]
     variables = [box.op.results[0] for box in inner if box.op.kind == "variable"]
     parameters = sum(math.prod(variable.shape) for variable in variables if variable.trainable)
@@ -119,8 +120,8 @@ def _summarise(layer):
 
 
 def unfold(root):
-    """Shows what is in the layers. If there are many ops, the innermost layers stay folded, and if these are still
-    many, those around them, and so on."""
+    """Unfolds the layers. If there are many ops, the innermost layers stay folded; if these are still many, the layers
+    around them, and so on."""
     layers = list(root.layers())
     for box in (root, *layers):
         box.folded = False
@@ -132,13 +133,13 @@ def unfold(root):
 
 
 def _shown(box):
-    """How many ops and folded layers are seen in it."""
+    """Counts the visible ops and folded layers in it."""
     if box.folded or box.style != "layer" and box.op is not None:
         return int(box.op is not None or box.style == "layer")
     return sum(map(_shown, box.inside))
 
 
-# ---- which box is in which row ----
+# ---- rows ----
 
 
 def _arrange(box):
@@ -156,7 +157,7 @@ def _arrange(box):
         waiting = [item for item in waiting if item not in rank]
     last = max(rank.values(), default=0) + 1
     for item in reversed(rank):
-        # As late as what uses it allows, so that what is made for something stands above it.
+        # As late as its users allow, so that it stands directly above them.
         if item.style != "enter" and after[item]:
             rank[item] = max(rank[item], min(rank.get(other, last) for other in after[item]) - 1)
     rank |= {item: last for item in box.inside if item.style == "leave"}
@@ -187,7 +188,7 @@ def _mean(numbers):
     return sum(numbers) / len(numbers) if numbers else 0
 
 
-# ---- where it is ----
+# ---- places ----
 
 
 def measure(box):
@@ -220,7 +221,7 @@ def measure(box):
 
 
 def _assign_lanes(box, columns):
-    """Lanes for the edges from column to column, one for each source; returns how many the widest gap has."""
+    """Assigns a lane to each source of edges from column to column; returns the number of lanes of the widest gap."""
     column = {item: i for i, rows in enumerate(columns) for row in rows for item in row}
     sources = [[] for _ in columns]
     for a, b, source in box.edges:
@@ -233,7 +234,7 @@ def _assign_lanes(box, columns):
 
 
 def _columns(box):
-    """The rows in columns side by side: of the whole drawing as many as make it wider than high."""
+    """Returns the rows in columns side by side: for the whole drawing as many as make it wider than high."""
     if box.around or len(box.rows) < 2:
         return [box.rows] if box.rows else []
     heights = [max(item.height for item in row) + ROW_GAP for row in box.rows]
@@ -255,7 +256,7 @@ def _columns(box):
 
 
 def _spread(rows, box):
-    """Gives x to what is in the rows, so that edges are as upright as they can; returns the width of all."""
+    """Gives x to the items of the rows, so that edges are as upright as they can be; returns the width of all."""
     wishes = {item: [] for row in rows for item in row}  # for each edge: whom to follow, and how far
     for a, b, source in box.edges:
         if a in wishes and b in wishes:
@@ -285,7 +286,7 @@ def _spread(rows, box):
 
 
 def joint(item, source, leaves):
-    """Where the edge meets the item, from its left side."""
+    """Returns the distance from the item's left side to the meeting edge."""
     if item.folded:
         return item.width / 2
     port = item.ports[source, not leaves]

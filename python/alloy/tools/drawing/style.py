@@ -1,4 +1,4 @@
-"""What drawings look like, whatever their format."""
+"""The look of drawings, in any format."""
 
 FONT = 'ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace'
 COLOURS = {  # inside, border

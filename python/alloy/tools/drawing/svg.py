@@ -1,4 +1,4 @@
-"""A drawing as an SVG document, which gives every box its place."""
+"""Draws an SVG document, with a place for every box."""
 
 from html import escape
 
@@ -7,7 +7,7 @@ from alloy.tools.drawing.style import COLOURS, EDGE, FONT, NOTE, TEXT, WIRES
 
 
 def svg(ops, title: str = "graph") -> str:
-    """The drawing of the ops as an SVG document. If there are many, the innermost layers are folded."""
+    """Returns the drawing of the ops as an SVG document. If there are many, the innermost layers are folded."""
     root = boxes(ops)
     unfold(root)
     measure(root)
@@ -41,7 +41,7 @@ def _draw(box, x, y, parts):
         parts.append("</g>")
     if box.folded:
         return
-    far = list(dict.fromkeys(source for _, _, source in box.lanes))  # those with edges from column to column
+    far = list(dict.fromkeys(source for _, _, source in box.lanes))  # sources of edges from column to column
     for hop in box.edges:
         a, b, source = hop
         x0, x1 = x + a.x + joint(a, source, True), x + b.x + joint(b, source, False)
