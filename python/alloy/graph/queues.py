@@ -46,9 +46,8 @@ def _init_event(self) -> None:
     _make_event(self)
 
 
-for _class, _init in ((Queue, _init_queue), (Event, _init_event)):
-    _init.__qualname__ = _class.__name__  # in Python's messages
-    _class.__init__ = _init
+_init_queue.__qualname__, _init_event.__qualname__ = "Queue", "Event"  # in Python's messages
+Queue.__init__, Event.__init__ = _init_queue, _init_event
 
 
 @method_of(Event)
