@@ -60,20 +60,24 @@ class Layer:
         self.layers = list(layers)
         self.seed = None if seed is None else as_count(self._kind(), "a seed", seed, least=0, most=math.inf)
         self.name = name
-        self.graph: Graph | None = None
         self._trainable = True
         self._training = False  # in its present call
+        self._stored: dict | None = None  # of a copy before its first call: attributes, StoredVariables in them
+        self._uncall()
+
+    def _uncall(self):
+        """What it has of a graph is as before its first call."""
+        self.graph: Graph | None = None
+        self._path = ""
         self._variables: list[Variable] = []
         self._parameters: list[Variable] = []  # those of its variables that are trainable unless the layer is not
         self._step: object = None  # stands for the most recent training call of the outermost layer
         self._left: dict[Variable, Update] = {}  # what that leaves in variables
         self._took: object = None  # what the last call was given
         self._gave: list | None = None  # the tensors that the last call gave
+        self._taught: list = []  # those that the most recent training call gave, if it was the outermost layer
         self._random: Variable | None = None  # the state of its random numbers, if it draws some
         self._drawn: tuple = (None, None)  # the last call outside training that drew some, and the state behind them
-        self._stored: dict | None = None  # of a copy before its first call: attributes, StoredVariables in them
-        self._taught: list = []  # those that the most recent training call gave, if it was the outermost layer
-        self._path = ""
 
     def __getattr__(self, name) -> Any:
         if "_left" not in vars(self) and not name.startswith("__"):
@@ -131,8 +135,9 @@ class Layer:
             if (without := replaced(value, Variable, found.__getitem__)) is not value:
                 kept[name] = without
                 del state[name]
-        fresh = {"_path": "", "_left": {}, "_variables": [], "_parameters": [], "_taught": [], "_stored": kept}
-        return state | _UNCALLED | fresh
+        fresh = Layer.__new__(Layer)
+        fresh._uncall()
+        return state | vars(fresh) | {"_stored": kept}
 
     def copy(self) -> "Layer":
         """A layer like it with variables of its own, which start with the present values: copy.deepcopy(layer)."""
@@ -347,10 +352,7 @@ class Layer:
         for variable in self._own():
             if variable not in before:
                 variable.trainable = False
-        self.graph = self._step = self._took = self._gave = None
-        self._taught = []
-        self._path = ""
-        self._variables, self._parameters, self._left, self._random = [], [], {}, None
+        self._uncall()
         for one in (self._stored or {}).get("", ()):
             one.made = None
 
@@ -472,7 +474,6 @@ def _is_of_a_call(value) -> bool:
 
 # What a layer's variables are called, its own or in other libraries.
 _NAMES = ("weights", "bias", "gamma", "beta", "moving_mean", "moving_variance", "recurrent_weights")
-_UNCALLED = {"graph": None, "_step": None, "_took": None, "_gave": None, "_drawn": (None, None)}
 _MAY_HOLD = (Layer, Variable, list, tuple, dict, set, frozenset)
 _COMPARED = (bool, int, float, str, NoneType, FunctionType)
 

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from alloy import losses, metrics
-from alloy._core import Graph, Tensor, Update
+from alloy._core import Graph, Tensor
 from alloy.graph.apply import apply, require_all, require_tensor
 from alloy.graph.location import mistake
 from alloy.graph.state import State
@@ -39,7 +39,7 @@ class Measures:
                 act="called",
             )
         self._metrics = {}  # by name in the history: the output, the metric
-        taken = {"loss", *(f"{key}_loss" for key in self._losses)}
+        taken = {"loss", *map(_loss_name, self._losses)}
         for key, some in _outputs(given, of_lists=True):
             beside = self._losses.get(key, loss)
             for one in some:
@@ -94,48 +94,35 @@ class Measures:
             return {"loss": means[None]}
         weighted = (value * float(self._weights[key]) if self._weights else value for key, value in means.items())
         total = functools.reduce(operator.add, weighted)
-        return {"loss": total, **{f"{key}_loss": value for key, value in means.items()}}
+        return {"loss": total, **{_loss_name(key): value for key, value in means.items()}}
 
+    # ---- the sums of all batches since they were restarted, in variables of the graph ----
 
-class Totals:
-    """The sums of all batches since the last restart, in variables of the graph: of the losses and of each metric."""
+    def totals(self, graph: Graph, path: str) -> dict[str, State]:
+        """Of each loss and each metric."""
+        return {name: State(graph, f"{path}/{name}") for name in (*map(_loss_name, self._losses), *self._metrics)}
 
-    def __init__(self, graph: Graph, path: str, measures: Measures):
-        self._measures = measures
-        self._losses = {
-            key: State(graph, f"{path}/loss" if key is None else f"{path}/{key}_loss") for key in measures._losses
-        }
-        self._metrics = {name: State(graph, f"{path}/{name}") for name in measures._metrics}
-
-    def add(self, sums: dict, predictions, targets, mask) -> None:
+    def add(self, totals: dict[str, State], sums: dict, predictions, targets, mask) -> None:
         """Adds a batch. sums: of its losses."""
         for key, (total, count) in sums.items():
-            accumulate(self._losses[key], "total", total)
-            accumulate(self._losses[key], "count", count)
-        for name, (key, metric) in self._measures._metrics.items():
-            metric.update(self._metrics[name], _part(predictions, key, "outputs"), _part(targets, key, "targets"), mask)
+            accumulate(totals[_loss_name(key)], "total", total)
+            accumulate(totals[_loss_name(key)], "count", count)
+        for name, (key, metric) in self._metrics.items():
+            metric.update(totals[name], _part(predictions, key, "outputs"), _part(targets, key, "targets"), mask)
 
-    def updates(self, taken: Tensor | None = None) -> list[Update]:
-        return [update for state in self._states() for update in state.updates(taken)]
-
-    def restarts(self, taken: Tensor | None = None) -> list[Update]:
-        return [update for state in self._states() for update in state.restarts(taken)]
-
-    def forget(self) -> None:
-        """Nothing was added since the last updates()."""
-        for state in self._states():
-            state.forget()
-
-    def results(self) -> dict[str, Tensor]:
+    def results(self, totals: dict[str, State]) -> dict[str, Tensor]:
         """The values by the names that they have in the history."""
-        sums = {key: [accumulated(state, part) for part in ("total", "count")] for key, state in self._losses.items()}
-        found = {name: metric.result(self._metrics[name]) for name, (_, metric) in self._measures._metrics.items()}
+        states = {key: totals[_loss_name(key)] for key in self._losses}
+        sums = {key: [accumulated(state, part) for part in ("total", "count")] for key, state in states.items()}
+        found = {name: metric.result(totals[name]) for name, (_, metric) in self._metrics.items()}
         for name, value in found.items():
             require_tensor(name, value)
-        return self._measures.losses_of(sums) | found
+        return self.losses_of(sums) | found
 
-    def _states(self):
-        return *self._losses.values(), *self._metrics.values()
+
+def _loss_name(key) -> str:
+    """Of an output's loss, in the history."""
+    return "loss" if key is None else f"{key}_loss"
 
 
 def _require_examples_apart(value, predictions, targets):

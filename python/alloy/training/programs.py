@@ -23,7 +23,7 @@ from alloy.nn.precision import computing_in
 from alloy.ops import cast, clamp, gather, is_finite, logical_and, where
 from alloy.training.batches import Parts
 from alloy.training.history import Measured
-from alloy.training.measures import Measures, Totals
+from alloy.training.measures import Measures
 
 _MOST_CLASSES = 2**24  # for which there is a table of weights
 _LOCKS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # by the model, which may have several trainers
@@ -38,8 +38,8 @@ def _one_at_a_time(method):
             try:
                 return method(self, *args, **options)
             except BaseException:
-                for made in (*self._totals.values(), *([self.progress] if self.begun else [])):
-                    made.forget()
+                for state in self._states():
+                    state.forget()
                 raise
 
     return locked
@@ -61,7 +61,7 @@ class Programs:
         self._placeholders: dict[tuple, Tensor] = {}
         self._form: tuple = ()  # of the model, when something was last built or asked for
         self._predicted: dict[tuple, object] = {}
-        self._totals: dict[str, Totals] = {}
+        self._totals: dict[str, dict[str, State]] = {}
         self._requests: dict[tuple, tuple] = {}
         self._made: dict[tuple, Executable] = {}
         self._reports: dict[str, tuple[list[str], Executable]] = {}
@@ -119,8 +119,8 @@ class Programs:
             sums = self._measures.sums_of(predictions, y, weights, mask)
             self._require_known(total for total, _ in sums.values())
             totals = self._totals_of("evaluation")
-            totals.add(sums, predictions, y, mask)
-            self._made[key] = self.graph.compile(self._feeds(parts), [], totals.updates())
+            self._measures.add(totals, sums, predictions, y, mask)
+            self._made[key] = self.graph.compile(self._feeds(parts), [], _updates(totals))
         return self._made[key]
 
     @_one_at_a_time
@@ -172,7 +172,7 @@ class Programs:
         """Fetches how many steps the epoch has made, and whether their losses were finite, in front of the totals of
         that kind, which have these names."""
         if kind not in self._reports:
-            found = self._totals_of(kind).results()
+            found = self._measures.results(self._totals_of(kind))
             fetches = [self.progress["steps"], self.progress["sound"], *found.values()]
             self._reports[kind] = list(found), self.graph.compile([], fetches)
         return self._reports[kind]
@@ -198,7 +198,7 @@ class Programs:
         if ("end of epoch",) not in self._made:
             state = self.progress
             state["steps"], state["epoch"] = 0, state["epoch"] + 1
-            updates = [*state.updates(), *self._totals_of("training").restarts()]
+            updates = [*state.updates(), *self._restarts("training")]
             self._made["end of epoch",] = self.graph.compile([], [], updates)
         self._made["end of epoch",]()
 
@@ -206,7 +206,7 @@ class Programs:
     def restart(self, kind: str) -> None:
         """The totals of that kind, "training" or "evaluation", begin anew."""
         if ("restart", kind) not in self._made:
-            self._made["restart", kind] = self.graph.compile([], [], self._totals_of(kind).restarts())
+            self._made["restart", kind] = self.graph.compile([], [], self._restarts(kind))
         self._made["restart", kind]()
 
     @_one_at_a_time
@@ -258,7 +258,7 @@ class Programs:
                 if self.stops:
                     taken = logical_and(state["sound"], taken)
         moved, others = self._optimizer.minimize(loss, list(trainable)), self.model.updates
-        totals.add(sums, predictions, y, mask)
+        self._measures.add(totals, sums, predictions, y, mask)
         if self.stops and taken is not None:  # an optimizer that skips such steps holds its own updates back
             state["steps"] = state["steps"] + cast(taken, "int32")
             state["sound"] = taken
@@ -267,7 +267,7 @@ class Programs:
             state["steps"] = state["steps"] + 1
         if taken is not None:
             others = [self._held_back(update, taken) for update in others]
-        return self._feeds(parts), [*moved, *others, *totals.updates(taken), *state.updates()]
+        return self._feeds(parts), [*moved, *others, *_updates(totals, taken), *state.updates()]
 
     def _held_back(self, update: Update, taken: Tensor) -> Update:
         """The update where `taken` is true; else the variable keeps its value."""
@@ -309,10 +309,17 @@ class Programs:
             self._predicted[x, self._form] = found
         return found
 
-    def _totals_of(self, kind: str) -> Totals:
+    def _totals_of(self, kind: str) -> dict[str, State]:
         if kind not in self._totals:
-            self._totals[kind] = Totals(self.graph, f"{self._metrics}/{kind}", self._measures)
+            self._totals[kind] = self._measures.totals(self.graph, f"{self._metrics}/{kind}")
         return self._totals[kind]
+
+    def _restarts(self, kind: str) -> list[Update]:
+        return [update for state in self._totals_of(kind).values() for update in state.restarts()]
+
+    def _states(self) -> list[State]:
+        totals = [state for some in self._totals.values() for state in some.values()]
+        return [*totals, self.progress] if self.begun else totals
 
     def _require_known(self, fetches) -> None:
         """ValueError where a variable would stay as it is because the model does not know it."""
@@ -327,6 +334,10 @@ class Programs:
                         "layer in an attribute, or set its trainable to False",
                         act="called",
                     )
+
+
+def _updates(totals, taken=None) -> list[Update]:
+    return [update for state in totals.values() for update in state.updates(taken)]
 
 
 def _weights_of_classes(class_weight) -> tuple[tuple[int, float], ...]:
