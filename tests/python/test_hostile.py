@@ -226,7 +226,7 @@ SLIPS = [
     (lambda: al.EarlyStopping(patience=-1), ValueError, "a patience of 0 or more, got -1"),
     (assign_twice, ValueError, r"^\[assign\] The variable has another update, built at .*test_hostile.py"),
     (lambda: pickle.dumps(variable([1]), 0), TypeError, r"^\[Variable\] .* cannot be copied or pickled"),
-    (lambda: copy.deepcopy(al.Graph()), TypeError, r"^\[Graph\] .* cannot be copied or pickled; call again what"),
+    (lambda: copy.deepcopy(al.Graph()), TypeError, r"^\[Graph\] .* cannot be copied or pickled; build the model"),
 ]
 # fmt: on
 

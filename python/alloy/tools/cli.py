@@ -384,7 +384,7 @@ def ask():
     findings = [doctor.ask(program, question) for question in asked]
     typer.echo(f"{doctor.table(findings)}\n\n{doctor.summary(findings)}\n{doctor.legend(findings)}")
     if any(finding.verdict in doctor.UNKNOWN for finding in findings):
-        typer.echo("These answers are news: please send them, or better the report of make mac-report.")
+        typer.echo("These answers are news: please send them, or the report of make mac-report.")
         raise typer.Exit(1)
 
 
