@@ -12,6 +12,7 @@
 
 #include "alloy/op_library.h"
 #include "ir/op.h"
+#include "ir/utf8.h"
 
 namespace alloy::engine {
 namespace {
@@ -67,32 +68,6 @@ std::optional<ir::Type> type_of(const AlloyTensor& tensor, std::string& mistake)
   return ir::Type{dtype, ir::Shape(dims)};
 }
 
-// What a library says, for Python's text: of UTF-8, with ? for bytes that are none.
-std::string readable(const std::string& said) {
-  std::string text;
-  for (size_t i = 0; i < said.size();) {
-    const auto byte = [&](size_t at) { return at < said.size() ? static_cast<unsigned char>(said[at]) : 0u; };
-    const unsigned first = byte(i);
-    const size_t length = first < 0x80   ? 1
-                          : first < 0xc2 ? 0
-                          : first < 0xe0 ? 2
-                          : first < 0xf0 ? 3
-                          : first < 0xf5 ? 4
-                                         : 0;
-    bool is_one = length > 0;
-    for (size_t k = 1; k < length; ++k) is_one = is_one && (byte(i + k) & 0xc0) == 0x80;
-    const unsigned second = byte(i + 1);
-    // Longer than needed, halves of pairs, beyond the last.
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
-        (first == 0xf4 && second > 0x8f)) {
-      is_one = false;
-    }
-    text += is_one ? said.substr(i, length) : "?";
-    i += is_one ? length : 1;
-  }
-  return text;
-}
-
 // Calls a function of a library; what it says went wrong, or nothing.
 std::string called(AlloyFunction function, const char* which, const std::vector<AlloyTensor>& inputs,
                    std::vector<AlloyTensor>& results) {
@@ -101,12 +76,12 @@ std::string called(AlloyFunction function, const char* which, const std::vector<
   try {
     if (function(inputs.data(), results.data(), message) == 0) return {};
   } catch (const std::exception& error) {
-    return *error.what() != '\0' ? readable(error.what()) : silent;
+    return *error.what() != '\0' ? ir::to_utf8(error.what()) : silent;
   } catch (...) {
     return silent;
   }
   message[ALLOY_MESSAGE_SIZE] = '\0';
-  std::string text = readable(message);
+  std::string text = ir::to_utf8(message);
   while (!text.empty() && (text.back() == '.' || std::isspace(static_cast<unsigned char>(text.back()))))
     text.pop_back();
   return text.empty() ? silent : text;
@@ -120,7 +95,7 @@ LibraryFunction::LibraryFunction(const std::string& library, const AlloyOp& op) 
   if (op.gradient != nullptr) gradient = library + "." + op.gradient;
 }
 
-std::string LibraryFunction::text() const { return op_.text == nullptr ? "" : readable(op_.text); }
+std::string LibraryFunction::text() const { return op_.text == nullptr ? "" : ir::to_utf8(op_.text); }
 
 std::vector<ir::Type> LibraryFunction::infer(const std::vector<ir::Type>& given, std::string& mistake) const {
   std::vector<AlloyTensor> inputs, results(static_cast<size_t>(op_.results));

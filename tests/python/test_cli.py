@@ -185,7 +185,7 @@ cli.app()
 
 def test_importing_the_package_imports_none_of_its_tools(tmp_path):
     script = "import alloy, sys; print({name.split('.')[0] for name in sys.modules} & {*sys.argv[1:]}, end='')"
-    slow = ("typer", "click", "rich", "matplotlib", "tqdm", "tomllib", "PIL")
+    slow = ("typer", "click", "rich", "matplotlib", "tqdm", "tomllib", "tomli_w", "PIL")
     assert run("-c", script, *slow, cwd=tmp_path).stdout == "set()"
     drawing = "import alloy, sys; print('alloy.tools.drawing' in sys.modules, end='')"
     assert run("-c", drawing, cwd=tmp_path).stdout == "False"

@@ -312,7 +312,7 @@ def test_what_is_resumed(place, alloy):
         ("dtype = 16", "Expected a text as dtype, got 16"),
         ('dtype = "float8"', 'Expected the dtype "float32", "bfloat16" or "float16", got \'float8\''),
         ("model = 3", r'Expected a name, or a table \{name = "\.\.\."'),
-        ("model = {units = 3}", r'Expected a name, or a table .* got {units = 3}'),
+        ("model = {units = 3}", r'Expected a name, or a table .* got {"units": 3}'),
         ('model = "resnet"', "cnn, resnet18, resnet50 or FILE.py:FUNCTION, got 'resnet'; the nearest is resnet50"),
         ('model = {name = "cnn", width = 3}', "Expected the options seed, classes for model 'cnn', got 'width'"),
         ('model = "nowhere.py:net"', r"Expected the file of '.*nowhere\.py:net', which is not there"),

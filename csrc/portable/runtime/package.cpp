@@ -11,6 +11,7 @@
 #include "ir/grammar.h"
 #include "ir/rewrite.h"
 #include "ir/text.h"
+#include "ir/utf8.h"
 #include "runtime/checksum.h"
 #include "runtime/files.h"
 
@@ -40,23 +41,6 @@ constexpr size_t kPiece = size_t{1} << 20;  // bytes that are in memory at once,
 
 // ---- the graph ----
 
-bool is_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    const int more = lead < 0x80 ? 0 : lead < 0xc2 ? -1 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : lead < 0xf5 ? 3 : -1;
-    if (more < 0 || lead == 0) return false;
-    for (int k = 0; k < more; ++k) {
-      if (i == text.size()) return false;
-      const auto next = static_cast<unsigned char>(text[i++]);
-      if ((next & 0xc0) != 0x80) return false;
-      const bool overlong = k == 0 && ((lead == 0xe0 && next < 0xa0) || (lead == 0xf0 && next < 0x90));
-      const bool beyond = k == 0 && ((lead == 0xed && next > 0x9f) || (lead == 0xf4 && next > 0x8f));
-      if (overlong || beyond) return false;
-    }
-  }
-  return true;
-}
-
 // Only passes make these, whose kernels expect what passes make of them.
 void require_no_fused(const ir::Block& block) {
   for (const auto& op : block.ops) {
@@ -67,7 +51,8 @@ void require_no_fused(const ir::Block& block) {
 
 // Fills an empty graph. Throws ir::Error where the text is that of no legal graph.
 void read_graph(const std::string& text, const ir::Find& find, ir::Graph& graph) {
-  if (!is_utf8(text)) throw ir::Error(Kind::kValue, "The text of the graph is not UTF-8");
+  if (!ir::is_utf8(text)) throw ir::Error(Kind::kValue, "The text of the graph is not UTF-8");
+  if (text.find('\0') != text.npos) throw ir::Error(Kind::kValue, "The text of the graph has a character 0");
   parse(text, find, graph);
   if (const auto problems = verify(graph); !problems.empty()) throw ir::Error(Kind::kValue, problems[0]);
   require_no_fused(graph.body());

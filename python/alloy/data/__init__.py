@@ -11,8 +11,8 @@ from alloy.data.files import idx, mnist, npz
 from alloy.data.images import image_folder
 from alloy.data.sets import cifar10, digits
 from alloy.data.sources import from_arrays, from_items, from_iterator
+from alloy.data.spec import Spec
 from alloy.data.splits import split
-from alloy.data.structure import Spec
 from alloy.data.tables import Table, csv
 from alloy.graph.names import no_name
 from alloy.graph.structure import leaves, rebuild

@@ -10,7 +10,7 @@ import numpy as np
 from alloy.data.dataset import Dataset
 from alloy.data.elements import Reader, take
 from alloy.data.nodes import Node, batches_of, placed, what
-from alloy.data.structure import Spec, leaves_like, spec_of, text
+from alloy.data.spec import Spec, leaves_like, spec_of, text
 from alloy.graph.structure import convert, leaves, rebuild
 
 __all__ = ["from_arrays", "from_items", "from_iterator"]

@@ -24,9 +24,9 @@ from alloy.graph.scope import free_path, is_scoped, scope, scoped
 from alloy.graph.structure import leaves
 from alloy.graph.text import describe
 from alloy.nn.arguments import remembered, written
+from alloy.nn.operands import graph_of, require_tensors
 from alloy.nn.padding import example_mask
 from alloy.nn.stored import StoredVariable, replaced, stored
-from alloy.nn.structure import graph_of, require_tensors
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
 

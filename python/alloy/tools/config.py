@@ -6,9 +6,10 @@ file. "FILE.py:FUNCTION" is a function of the user's instead of a name."""
 
 import json
 import os
-import re
 import sys
 from pathlib import Path
+
+import tomli_w
 
 from alloy.graph.location import meant
 from alloy.training.checkpoint import replace_file
@@ -97,7 +98,7 @@ def _part(key, value, where) -> dict:
 
 def _require(good, key, expected, value, where):
     if not good:
-        text = _text(value)
+        text = json.dumps(value, ensure_ascii=False, default=str)
         text = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
         raise mistake(f"Expected {expected} as {key}, got {text}{where}")
 
@@ -129,26 +130,16 @@ def write(settings: dict, path) -> None:
     """Writes a file that read gives back, completely or not at all."""
     base = os.path.abspath(os.path.dirname(path))
     relative = with_paths(settings, lambda inner: os.path.relpath(inner, base))
-    lines = [f"{key} = {_text(relative[key])}" for key in KEYS if relative.get(key) is not None]
-    replace_file(path, ("\n".join(lines) + "\n").encode())
+    table = {key: _written(relative[key]) for key in KEYS if relative.get(key) is not None}
+    replace_file(path, tomli_w.dumps(table).encode())
 
 
-def _text(value) -> str:
-    """The value in TOML."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, dict):
-        if list(value) == ["name"]:
-            return _text(value["name"])
-        items = [f"{_key(key)} = {_text(item)}" for key, item in value.items() if item is not None]
-        return f"{{{', '.join(items)}}}"
+def _written(value):
+    """The value as the file has it: no None, which TOML lacks, texts as keys, a table of a name alone as that name."""
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_text, value))}]"
-    return repr(value) if isinstance(value, (int, float)) else str(value)
-
-
-def _key(name) -> str:
-    name = str(name)
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+        return [_written(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if list(value) == ["name"]:
+        return value["name"]
+    return {str(key): _written(item) for key, item in value.items() if item is not None}

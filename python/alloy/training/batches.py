@@ -13,7 +13,7 @@ import numpy as np
 
 from alloy.data import Dataset, from_items
 from alloy.data.sources import Arrays
-from alloy.data.structure import Spec
+from alloy.data.spec import Spec
 from alloy.data.tables import Table
 from alloy.graph import Executable
 from alloy.graph.arrays import as_count, empty

@@ -1,4 +1,4 @@
-"""Checks of several tensors that are one value (alloy.graph.structure)."""
+"""The operands of a layer: tensors, or structures of them (alloy.graph.structure)."""
 
 from alloy._core import Graph, Tensor
 from alloy.graph.location import mistake
