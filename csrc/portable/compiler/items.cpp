@@ -60,8 +60,8 @@ class LineUp {
     push({.kind = Item::Kind::kEnd, .op = &op});
   }
 
-  // What the first region passes on is the second's arguments and the loop's results as it stands; what the second
-  // gives is copied to the first one's arguments.
+  // The values that the first region passes on become the second's arguments and the loop's results without a copy; the
+  // second region's results are copied to the first one's arguments.
   void line_up_loop(const Op& op) {
     const ir::Block &before = *op.regions[0], &after = *op.regions[1];
     hand_over(op.operands, before);

@@ -19,10 +19,10 @@ std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 // What the device computes in its own type stays. Null where there is no such op.
 std::unique_ptr<ir::Graph> widen(const ir::Graph& graph, const device::Device& device);
 
-// Folds small constants as the device does, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise
-// ops and transpositions into matrix products, from before and from behind, and computes equal ops of a block once. All
-// of this is exact, NaN, infinities and the sign of 0 included, but one: factors come after sums as if floats were real
-// numbers, which matters where a sum overflows or a factor is infinite.
+// Folds small constants as the device does, drops additions of 0 and multiplications by 1, moves repetitions behind
+// elementwise ops and transpositions into matrix products, from both sides, and computes equal ops of a block once. All
+// of this is exact, also for NaN, infinities and the sign of 0, but one: factors come after sums as if floats were real
+// numbers, which matters if a sum overflows or a factor is infinite.
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph, const device::Device& device);
 
 // Puts ops of one shape that feed each other, and that the policy lets join, into `fused` ops. A cheap value that two

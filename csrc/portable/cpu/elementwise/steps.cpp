@@ -204,8 +204,8 @@ void SgdLoop(const std::byte* const* in, std::byte* const* out, size_t count) {
 
 // numerator / (sqrt(x) + epsilon), x not negative. Division and square root of a vector take longer than to read and
 // write Adam's state; estimates of 12 bits at least, each refined twice, are right to a few units in the last place.
-// Left to division and root are denominators whose reciprocal underflows or is no number, and those so small that the
-// root of a number below 1e-36, which has no estimate, counts.
+// Denominators outside 1e-10 to 1e36 take division and root themselves: their reciprocal underflows or is no number, or
+// they are so small that the root of a number below 1e-36, which has no estimate, matters.
 template <class D, class V = Vec<D>>
 HWY_INLINE V OverRoot(D d, V numerator, V x, V epsilon) {
   const auto half = hn::Set(d, 0.5F), three_halves = hn::Set(d, 1.5F), two = hn::Set(d, 2.0F);
