@@ -21,7 +21,7 @@ __all__ = ["from_file", "glorot_uniform", "he_normal", "normal", "ones", "orthog
 
 
 def uniform(shape, low=-0.05, high=0.05, *, seed) -> np.ndarray:
-    """Uniform between low and high."""
+    """Draws uniform numbers from low to below high."""
     values = np.random.default_rng(seed).random(as_known_shape("uniform", shape), np.float32)
     values *= high - low  # in place: a large network has tens of millions of weights
     values += low
@@ -29,7 +29,7 @@ def uniform(shape, low=-0.05, high=0.05, *, seed) -> np.ndarray:
 
 
 def normal(shape, mean=0.0, stddev=0.05, *, seed) -> np.ndarray:
-    """Gaussian of that mean and standard deviation."""
+    """Draws Gaussian numbers of that mean and standard deviation."""
     return np.random.default_rng(seed).normal(mean, stddev, as_known_shape("normal", shape)).astype(np.float32)
 
 

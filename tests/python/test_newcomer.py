@@ -184,7 +184,8 @@ ROWS = [  # graphs and tensors
     ('x.astype("foo")', "TypeError [cast] Expected an element type such as float32, got foo; built at HERE."),
     ("x.astype(None)", "TypeError [cast] Expected an element type such as float32, got None; built at HERE."),
     ("al.cast(x, None)", "TypeError [cast] Expected an element type such as float32, got None; built at HERE."),
-    ('al.cast(A, "int32")', "TypeError [cast] Expected a tensor, got ndarray; built at HERE."),
+    ('al.cast(A, "int32")',
+     "TypeError [cast] Expected a tensor, got ndarray; graph.constant makes one; built at HERE."),
     ("al.relu(A)",
      "TypeError [relu] Expected a tensor among the operands, got ndarray; graph.constant makes one; built at "
      "HERE."),
@@ -203,7 +204,7 @@ ROWS = [  # graphs and tensors
      "TypeError [softmax] Expected a tensor among the operands, got ndarray; graph.constant makes one; built "
      "at HERE."),
     ("al.mean([x, x])", "TypeError [mean] Expected a tensor, got list; built at HERE."),
-    ("al.mean(A)", "TypeError [mean] Expected a tensor, got ndarray; built at HERE."),
+    ("al.mean(A)", "TypeError [mean] Expected a tensor, got ndarray; graph.constant makes one; built at HERE."),
     ("al.add(1, 2)",
      "TypeError [add] Expected a tensor among the operands, got int, int; graph.constant makes one; built at "
      "HERE."),
@@ -299,7 +300,7 @@ ROWS = [  # graphs and tensors
      "graph.run(x, feeds) runs it; asked at HERE."),
     ("g.variable((3, 3))",
      "TypeError [variable] Expected a value, got (3, 3), which looks like a shape; al.init.zeros((3, 3)) is a "
-     "value of that shape, a list of integers one of those integers; built at HERE."),
+     "value of that shape, a list of integers a value of these integers; built at HERE."),
     ('g.variable("a")',
      "TypeError [variable] The value is an array of <U1, which is no element type here; built at HERE."),
     ("g.variable(None)",
@@ -430,8 +431,8 @@ ROWS = [  # graphs and tensors
      "TypeError [Executable] A graph and its parts cannot be copied or pickled; build the model "
      "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("pickle.dumps(x)",
-     "TypeError [Tensor] A graph and what belongs to it cannot be copied or pickled; call again what built the"
-     " model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
+     "TypeError [Tensor] A graph and its parts cannot be copied or pickled; build the model "
+     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
     ("al.load_op_library('none.so')",
      "FileNotFoundError [load_op_library] There is no file none.so; called at HERE."),
     ("al.custom_gradient(x)",
@@ -472,10 +473,11 @@ ROWS = [  # graphs and tensors
      "TypeError [identity] Expected a tensor among the operands, got ndarray; graph.constant makes one; built "
      "at HERE."),
     ("al.log1p(y)", "TypeError [log1p] Expected a floating type, got int32(?,); built at HERE."),
-    ("al.expm1(A)", "TypeError [expm1] Expected a tensor, got ndarray; built at HERE."),
+    ("al.expm1(A)", "TypeError [expm1] Expected a tensor, got ndarray; graph.constant makes one; built at HERE."),
     ("al.gelu(x, approximate=True)",
      "ValueError [gelu] Expected approximate as 'none' or 'tanh', got True; built at HERE."),
-    ("al.zeros_like(A)", "TypeError [zeros_like] Expected a tensor, got ndarray; built at HERE."),
+    ("al.zeros_like(A)",
+     "TypeError [zeros_like] Expected a tensor, got ndarray; graph.constant makes one; built at HERE."),
     ('al.full_like(x, "a")', "TypeError [full_like] Expected a tensor, a number or an array, got str; built at HERE."),
     # models, optimizers, names
     ("model(x, train=True)",

@@ -94,7 +94,7 @@ def as_places(op: str, value) -> np.ndarray:
 
 
 def cast_exactly(op: str, what: str, values: np.ndarray, dtype: str) -> np.ndarray:
-    """The values in an integer type; ValueError where it cannot hold one."""
+    """Casts the values to an integer type. ValueError: it cannot hold one."""
     with np.errstate(invalid="ignore"):
         cast = values.astype(dtype)
     if (wrong := values[cast != values]).size:

@@ -73,7 +73,7 @@ def mistake(op: str, message: str, kind: type[Exception] = ValueError, act: str 
 
 
 def nearest(name: str, names, cutoff: float = 0.6) -> str:
-    """The one among the names that is most like it, or nothing. A name with more or less in front is another one:
+    """Returns the most similar of the names, or "". A name with a prefix more or less is another one:
     PReLU is no slip of ReLU."""
     near = difflib.get_close_matches(name, list(names), 1, cutoff)
     if not near:

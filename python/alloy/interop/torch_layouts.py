@@ -1,4 +1,4 @@
-"""How PyTorch lays out the parameters of each layer: what al.load_torch makes a layer's variables of.
+"""The layouts of each layer's parameters in PyTorch, from which al.load_torch makes the layer's variables.
 
 A further layer is a line of LAYOUTS: its class, and for each of its variables by its name in the layer ("weights") a
 function of the layer and the variable's shape that gives a Source; or, for several variables at once, a function of the
@@ -18,7 +18,7 @@ __all__ = ["LAYOUTS", "Source", "channels_first", "layout_of"]
 
 @dataclass(frozen=True)
 class Source:
-    """What a variable is made of: tensors of a file, by their names in PyTorch's module, with the shapes that they must
+    """The source of a variable: tensors of a file, by their names in PyTorch's module, with the shapes that they must
     have, and a function of these tensors that gives the variable's value."""
 
     shapes: dict[str, tuple]
@@ -40,7 +40,7 @@ def _turned(*axes):
 
 
 def _of_channels(layer, shape):
-    """Of a depthwise convolution, which is one of as many groups as channels in PyTorch."""
+    """Returns the source of a depthwise convolution: in PyTorch it has as many groups as channels."""
     height, width, channels, each = shape
     before = (channels * each, 1, height, width)
     return Source(
@@ -137,13 +137,13 @@ LAYOUTS: dict[type, dict | Callable] = {
 
 
 def layout_of(layer, name: str, attribute: str | None, shape) -> Source | None:
-    """What the layer's variable is made of; None: PyTorch has none like it. attribute: that keeps the variable."""
+    """Returns the source of the layer's variable; None: PyTorch has no such variable. attribute: keeps the variable."""
     line = next((LAYOUTS[kind] for kind in type(layer).__mro__ if kind in LAYOUTS), {})
     rule = line.get(name) if isinstance(line, dict) else line(layer, name) if attribute is None else None
     return (rule or _as_is(attribute or name.replace("/", ".")))(layer, shape)
 
 
 def channels_first(source: Source) -> Source:
-    """The source of a variable with the axes of images where PyTorch has the channels before the places."""
+    """Returns the source of a variable with the axes of images, where PyTorch has the channels first."""
     shapes = {name: (shape[-1], *shape[:-1]) for name, shape in source.shapes.items()}
     return Source(shapes, lambda *tensors: source.convert(*(np.moveaxis(tensor, 0, -1) for tensor in tensors)))

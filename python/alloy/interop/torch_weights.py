@@ -136,7 +136,7 @@ class _Loading:
     # ---- what variables are made of ----
 
     def choose(self) -> dict:
-        """By variable: its source, with the names of its tensors in the file."""
+        """Returns for each variable its source, with the names of its tensors in the file."""
         chosen, missing, seen = {}, {}, set()
         for variable, layer, source, places in self._sources():
             if id(variable) in seen:
@@ -160,7 +160,7 @@ class _Loading:
         return chosen
 
     def _sources(self):
-        """Each variable, with its layer, its source and the layer's places."""
+        """Yields each variable, with its layer, its source and the layer's places."""
         for layer, places in self._places.items():
             fused = isinstance(layer, MultiHeadAttention) and self._is_fused(layer)
             kept = {id(item): path.replace("/", ".") for path, item in layer._kept() if isinstance(item, Variable)}
@@ -171,14 +171,14 @@ class _Loading:
                     yield variable, layer, source, places
 
     def _is_fused(self, layer) -> bool:
-        """Whether PyTorch has it as one module; not where names place one of its four products elsewhere."""
+        """Returns whether PyTorch has the layer as one module: no name places one of its four products elsewhere."""
         return all(
             self._places[inner] == [_joined(place, attribute) for place in self._places[layer]]
             for inner, attribute in layer._inner().items()
         )
 
     def _in_order(self, layer, variable, source):
-        """The source, of a norm over channels and places with the channels first."""
+        """Returns the source; for a norm over channels and places it has the channels first."""
         if not isinstance(layer, (LayerNorm, RMSNorm)) or len(variable.shape) < 2:
             return source
         order = self._flattened or ("channels_first" if len(variable.shape) > 2 else "channels_last")
@@ -236,8 +236,8 @@ class _Loading:
 
 
 def _require_channels_first(model, read):
-    """ValueError where channels and places become one axis, or one axis becomes these, with the channels last, on the
-    way to the tensors or to what the model gives."""
+    """Raises ValueError where channels and places become one axis, or one axis becomes these, with the channels last,
+    on the way to the tensors or to the model's result."""
     sound = {layer._path for layer in model._tree() if layer._path and _is_of_alloy(layer)}
     ops = model.graph.inspect(fetches=[*read, *(model._gave or ())])
     turns = [(op.operands[0], op.results[0]) for op in ops if op.kind == "transpose"]
@@ -264,8 +264,9 @@ def _is_of_alloy(layer) -> bool:
 
 
 def _is_made_flat(shape, other, turned) -> bool:
-    """Whether places and channels of that shape are one axis of the other, in an order that matters. turned: the shape
-    of the same images before or after a transpose."""
+    """Returns whether places and channels of that shape are one axis of the other, in an order that matters.
+
+    turned: the shape of the same images before or after a transpose."""
     if not shape or not other or len(shape) < 3 or len(other) < 2 or None in shape[1:]:
         return False
     size = math.prod(shape[1:])

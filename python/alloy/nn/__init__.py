@@ -67,7 +67,7 @@ __all__ = [
 
 
 def _line(name):
-    """The layer's name and the first sentence of its documentation."""
+    """Returns the layer's name and the first sentence of its documentation."""
     sentence = " ".join(globals()[name].__doc__.split()).partition(". ")[0].rstrip(".")
     return textwrap.fill(f"{name:<20}{sentence}", 100, subsequent_indent=" " * 20)
 

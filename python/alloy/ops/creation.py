@@ -17,18 +17,19 @@ __all__ = ["arange", "eye", "full", "linspace", "ones", "zeros"]
 
 
 def zeros(shape, dtype="float32") -> np.ndarray:
-    """An array of zeros. shape: integers, or one of them for one axis. al.zeros_like gives a tensor, of a shape that
-    may be unknown."""
+    """Returns an array of zeros. shape: integers, or one integer for one axis.
+
+    al.zeros_like gives a tensor, whose shape may be unknown."""
     return np.zeros(as_known_shape("zeros", shape), numpy_dtype(as_dtype(dtype, "zeros")))
 
 
 def ones(shape, dtype="float32") -> np.ndarray:
-    """An array of ones. shape: integers, or one of them for one axis."""
+    """Returns an array of ones. shape: integers, or one of them for one axis."""
     return np.ones(as_known_shape("ones", shape), numpy_dtype(as_dtype(dtype, "ones")))
 
 
 def full(shape, value, dtype=None) -> np.ndarray:
-    """An array with the value, a number or an array that broadcasts, at each place.
+    """Returns an array with the value, a number or an array that broadcasts, at each place.
 
     dtype: None is that of the value: float32, int32 or bool of a number. ValueError: the value does not broadcast, or
     the dtype cannot hold it."""
@@ -44,15 +45,16 @@ def full(shape, value, dtype=None) -> np.ndarray:
 
 
 def eye(n, m=None, k=0, dtype="float32") -> np.ndarray:
-    """An array of n rows and m columns, by default n, with ones on diagonal k and zeros elsewhere. Diagonal 0 is the
-    main one, 1 the one above it."""
+    """Returns an array of n rows and m columns (n of them by default), with ones on diagonal k and zeros elsewhere.
+
+    Diagonal 0 is the main one, 1 the one above it."""
     rows, columns = as_known_shape("eye", (n, n if m is None else m))
     k = as_count("eye", "k", k, least=-(2**63))
     return np.eye(rows, columns, k, numpy_dtype(as_dtype(dtype, "eye")))
 
 
 def arange(start, stop=None, step=1, dtype=None) -> np.ndarray:
-    """The numbers start, start + step, start + 2 * step, ... before stop; arange(n) is 0, ..., n - 1.
+    """Returns the numbers start, start + step, start + 2 * step, ... before stop; arange(n) is 0, ..., n - 1.
 
     dtype: None is int32 where all three are integers, else float32. ValueError: the step is 0, or the dtype cannot hold
     the numbers."""
@@ -67,7 +69,7 @@ def arange(start, stop=None, step=1, dtype=None) -> np.ndarray:
 
 
 def linspace(start, stop, num=50, *, endpoint=True, dtype="float32") -> np.ndarray:
-    """num numbers at equal distances from start to stop, the last of which is stop unless endpoint is False.
+    """Returns num numbers at equal distances from start to stop, the last of which is stop unless endpoint is False.
 
     ValueError: the dtype cannot hold the numbers."""
     require_all("linspace", "numbers", Real, [start, stop])

@@ -45,7 +45,7 @@ def masked_fill(x: Tensor, mask, value) -> Tensor:
 
 
 def isclose(a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False) -> Tensor:
-    """Whether the elements of a and b, which broadcast, are equal or |a - b| <= atol + rtol * |b|, in float32.
+    """Tells whether the elements of a and b, which broadcast, are equal or |a - b| <= atol + rtol * |b|, in float32.
 
     a, b: of any dtype but complex64; one of them may be a number or an array. equal_nan: whether NaN is close to NaN.
     ValueError: the shapes do not broadcast."""

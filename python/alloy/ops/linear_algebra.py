@@ -37,7 +37,7 @@ def matmul(a, b) -> Tensor:
 
 
 def einsum(subscripts: str, *tensors) -> Tensor:
-    """The sum of products that the subscripts say, as numpy.einsum: "ij,jk->ik" is a matrix product, "bii->b" a trace.
+    """Sums the products that the subscripts say, as numpy.einsum: "ij,jk->ik" is a matrix product, "bii->b" a trace.
 
     Each tensor has a letter for each axis; all but one may be arrays. A letter that is not behind the arrow is summed
     over; without an arrow the result has the letters that stand once, in alphabetical order. An ellipsis stands for the
@@ -154,26 +154,29 @@ def band_part(x: Tensor, lower, upper) -> Tensor:
 
 
 def tril(x: Tensor, k=0) -> Tensor:
-    """The matrices along the last two axes, whose extents must be known, with zeros above diagonal k. Diagonal 0 is the
-    main one, 1 the one above it."""
+    """Gives the matrices along the last two axes, whose extents must be known, zeros above diagonal k.
+
+    Diagonal 0 is the main one, 1 the one above it."""
     return where(less_equal(_diagonals("tril", x, k), 0), x, False)  # a zero of any type
 
 
 def triu(x: Tensor, k=0) -> Tensor:
-    """The matrices along the last two axes, whose extents must be known, with zeros below diagonal k. Diagonal 0 is the
-    main one, 1 the one above it."""
+    """Gives the matrices along the last two axes, whose extents must be known, zeros below diagonal k.
+
+    Diagonal 0 is the main one, 1 the one above it."""
     return where(greater_equal(_diagonals("triu", x, k), 0), x, False)
 
 
 def _diagonals(op, x, k):
-    """By how many diagonals each element is above diagonal k."""
+    """Counts by how many diagonals each element is above diagonal k."""
     with spoken_of("coordinates", op):
         return coordinates(x, -1) - coordinates(x, -2) - as_count(op, "k", k, least=-(2**30), most=2**30)
 
 
 def diag(x: Tensor, k=0) -> Tensor:
-    """Of a matrix its diagonal k, of a vector the square matrix with x on diagonal k and zeros elsewhere. Diagonal 0 is
-    the main one, 1 the one above it. The shape must be known."""
+    """Gives of a matrix its diagonal k, of a vector the square matrix with x on diagonal k and zeros elsewhere.
+
+    Diagonal 0 is the main one, 1 the one above it. The shape must be known."""
     extents = [known_extent("diag", x, axis) for axis in range(len(known_shape("diag", x)))]
     k = as_count("diag", "k", k, least=-(2**30), most=2**30)
     below, above = max(-k, 0), max(k, 0)
@@ -190,7 +193,7 @@ def diag(x: Tensor, k=0) -> Tensor:
 
 
 def outer(a, b) -> Tensor:
-    """The product of each element of a with each of b: a vector or the elements of another tensor in a row, (n,), and
+    """Multiplies each element of a with each of b: a vector or the elements of another tensor in a row, (n,), and
     (m,), give (n, m). One of them may be an array. TypeError: the dtypes differ."""
     require_all("outer", "tensors or arrays", (Tensor, np.ndarray), [a, b])
     with spoken_of("multiply", "outer"):

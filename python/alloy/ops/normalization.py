@@ -39,7 +39,7 @@ def _logsumexp(x, axis, keepdims):
 
 
 def count_nonzero(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
-    """How many elements are not 0 along the axes, an int32; NaN is none of the zeros.
+    """Counts the elements that are not 0 along the axes, as int32; NaN is not 0.
 
     axis: an axis or several; None means all. The reduced axes vanish, or stay with size 1 where keepdims. ValueError: x
     does not have the axis."""

@@ -43,8 +43,9 @@ def bottom_k(x: Tensor, k, axis=-1) -> tuple[Tensor, Tensor]:
 
 
 def median(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
-    """The element in the middle of those along the axes in order, or the mean of the two in the middle, which take the
-    gradient; NaN where one is NaN.
+    """Gives the middle one of the sorted elements along the axes, or the mean of the two in the middle.
+
+    The gradient goes to these elements. NaN where one is NaN.
 
     x: of a floating type, of known extents along the axes. axis: an axis or several; None means all. The reduced axes
     vanish, or stay with size 1 where keepdims. ValueError: x does not have the axis, or no element along it."""

@@ -255,7 +255,7 @@ def _with_blocks(op, x, block, axes, axis, pixel_shuffle):
 
 
 def axis_of(op: str, x: Tensor, axis) -> int:
-    """The axis counted from the first. ValueError: x does not have it."""
+    """Returns the axis counted from the first. ValueError: x does not have it."""
     axis, rank = as_count(op, "an axis", axis, least=-(2**63)), len(known_shape(op, x))
     if not -rank <= axis < rank:
         raise mistake(op, f"Axis {axis} is outside a tensor of rank {rank}")
@@ -263,7 +263,7 @@ def axis_of(op: str, x: Tensor, axis) -> int:
 
 
 def known_extent(op: str, x: Tensor, axis) -> int:
-    """The extent along the axis. ValueError: it is not known, or x does not have the axis."""
+    """Returns the extent along the axis. ValueError: it is not known, or x does not have the axis."""
     axis = axis_of(op, x, axis)
     extent = known_shape(op, x)[axis]
     if extent is None:
