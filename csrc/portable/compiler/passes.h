@@ -21,8 +21,8 @@ std::unique_ptr<ir::Graph> widen(const ir::Graph& graph, const device::Device& d
 
 // Folds small constants as the device does, drops additions of 0 and multiplications by 1, moves repetitions behind
 // elementwise ops and transpositions into matrix products, from both sides, and computes equal ops of a block once. All
-// of this is exact, also for NaN, infinities and the sign of 0, with one exception: factors come after sums as if floats
-// were real numbers, which matters if a sum overflows or a factor is infinite.
+// of this is exact, also for NaN, infinities and the sign of 0, with one exception: factors come after sums as if
+// floats were real numbers, which matters if a sum overflows or a factor is infinite.
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph, const device::Device& device);
 
 // Puts ops of one shape that feed each other, and that the policy lets join, into `fused` ops. A cheap value that two
