@@ -1,4 +1,4 @@
-"""In everything that is linked from objects of g++ and of clang, g++'s come first. The one exception is on_load.cpp,
+"""In everything that is linked from objects of g++ and of clang, g++'s come first. The one exception is the layer on_load,
 which has to be last and defines nothing inline.
 
 Of an inline function the linker keeps the first copy, and clang's copy cannot run a C++ handler under GCC's
@@ -22,7 +22,7 @@ for output, rule, inputs, variables in re.findall(r"^build (.*?): (\w+_LINKER\w*
 mixed = 0
 for output, items in links.items():
     objects = [name for item in items for name in archives.get(item, [item]) if name.endswith(".o")]
-    clang = [name.endswith((".m.o", ".mm.o")) for name in objects if not name.endswith("on_load.cpp.o")]
+    clang = [name.endswith((".m.o", ".mm.o")) for name in objects if "alloy_on_load" not in name]
     if clang != sorted(clang):
         sys.exit(f"{output}: an object of clang is linked before one of g++:\n  " + "\n  ".join(objects))
     mixed += any(clang) and not all(clang)
