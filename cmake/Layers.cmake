@@ -36,9 +36,11 @@ function(alloy_layer name directory)
   else()
     add_library(alloy_${name} STATIC ${cxx_sources} ${objcxx_sources})
   endif()
-  foreach(source IN LISTS cxx_sources)
-    file(STRINGS "${source}" dispatched REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
-    if(dispatched)  # Highway compiles such a file again for each instruction set
+  foreach(source IN LISTS cxx_sources objcxx_sources)
+    # Alone stay files that Highway compiles again for each instruction set, and the one that defines what blocks are:
+    # others must find that under names that no other library has (Block.h).
+    file(STRINGS "${source}" alone REGEX "hwy/foreach_target.h|define ALLOY_DEFINES_BLOCKS" LIMIT_COUNT 1)
+    if(alone)
       set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()
