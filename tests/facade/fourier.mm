@@ -116,6 +116,9 @@ static void constants() {
   CHECK([[g constantWithRealPart:1 imaginaryPart:2
                         dataType:MPSDataTypeComplexFloat16] dataType] == MPSDataTypeComplexFloat16);
   CHECK_RAISES([g constantWithRealPart:1 imaginaryPart:2 dataType:MPSDataTypeFloat32]);
+  for (const Shape& shape : {Shape{-1, -1}, Shape{2, -1}, Shape{-2}}) {
+    CHECK_RAISES([g constantWithRealPart:1 imaginaryPart:0 shape:numbers(shape) dataType:MPSDataTypeComplexFloat32]);
+  }
 }
 
 static void arithmetic() {

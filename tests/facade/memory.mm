@@ -50,7 +50,6 @@ static void constants() {
   // Of other shapes every length must be known.
   for (const Shape& shape : {Shape{-1, -1}, Shape{2, -1}, Shape{-2}}) {
     CHECK_RAISES([g constantWithScalar:1 shape:numbers(shape) dataType:MPSDataTypeFloat32]);
-    CHECK_RAISES([g constantWithRealPart:1 imaginaryPart:0 shape:numbers(shape) dataType:MPSDataTypeComplexFloat32]);
     CHECK_RAISES([g constantWithData:[NSData dataWithBytes:"abcd" length:4]
                                shape:numbers(shape)
                             dataType:MPSDataTypeFloat32]);
