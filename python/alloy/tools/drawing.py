@@ -352,7 +352,7 @@ _SCRIPT = """
 const find = id => document.getElementById(id), place = item => item.getBoundingClientRect();
 function end(id, port, leaves, origin) {
   const item = find(id), box = place(item), row = place(item.parentElement);
-  const frame = place(item.closest('.layer, body')), joint = item.open && port ? place(find(port)) : box;
+  const frame = place(item.closest('.layer, body')), joint = item.open ? place(find(port)) : box;
   const passes = {enter: frame.top, leave: frame.bottom, bend: row.top}[item.className];
   const y = passes ?? (leaves ? box.bottom : box.top), band = leaves ? row.bottom : row.top;
   return {x: joint.left + joint.width / 2 - origin.left, y: y - origin.top, band: band - origin.top,
@@ -371,10 +371,7 @@ function draw() {
 }
 document.addEventListener('toggle', draw, true);
 addEventListener('resize', draw);
-function fold(open) {
-  for (const layer of document.querySelectorAll('details')) layer.open = open;
-  draw();
-}
+function fold(open) { for (const layer of document.querySelectorAll('details')) layer.open = open; }
 draw();"""
 
 
@@ -389,22 +386,18 @@ def html(ops, title: str = "graph") -> str:
     def identity(box):
         return ids.setdefault(box, f"b{len(ids)}")
 
-    def port(item, source, enters):
-        return identity(item.ports[source, enters]) if (source, enters) in item.ports else None
-
     def content(box):
-        area = f"{identity(box)}-rows"
+        area, rows, ending = f"{identity(box)}-rows", "", ""
         edges[area] = [
-            (identity(a), identity(b), port(a, source, False), port(b, source, True)) for a, b, source in box.edges
+            [*map(identity, (a, b, a.ports.get((source, False), a), b.ports.get((source, True), b)))]
+            for a, b, source in box.edges
         ]
-        rows = "".join(f'<div class="row"{beside(box, row)}>{"".join(map(element, row))}</div>' for row in box.rows)
-        ending = " leaving" if box.rows and box.rows[-1][0].style == "leave" else ""
+        for row in box.rows:
+            # Ports at the upper border stand to the right of the title, so that no edge crosses it.
+            left = _CHARACTER * len(box.title) + 20 if all(item.style == "enter" for item in row) else 0
+            rows += f'<div class="row" style="margin-left:{left:.0f}px">{"".join(map(element, row))}</div>'
+            ending = " leaving" if row[0].style == "leave" else ""
         return f'<div class="rows{ending}" id="{area}"><svg></svg>{rows}</div>'
-
-    def beside(box, row):
-        """Puts ports at the upper border to the right of the title, so that no edge crosses it."""
-        enters = all(item.style == "enter" for item in row)
-        return f' style="margin-left:{_CHARACTER * len(box.title) + 20:.0f}px"' if enters else ""
 
     def element(box):
         text = f"<span>{escape(box.title)}</span><small>{escape(box.note)}</small>" if box.note else ""
