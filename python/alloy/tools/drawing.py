@@ -9,7 +9,7 @@ import json
 import math
 from collections import defaultdict
 from html import escape
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 
 from alloy.graph.text import amount, shape_text
 
@@ -28,7 +28,7 @@ _WIRES = ("#2f74b5", "#c0563f", "#4f8f3f", "#8557a8", "#a87f14", "#22857e")  # e
 _LINE, _CHARACTER = 15, 6.7  # the height of a line and the width of a character, at 11 pixels
 _GAP, _ROW_GAP = 16, 22  # between boxes, and between rows
 _LANE = 5  # between edges from column to column
-_PADDING, _GUTTER, _MANY = 12, 60, 80
+_PADDING, _GUTTER = 12, 60
 
 
 class _Box:
@@ -121,10 +121,11 @@ def _summarise(layer):
 
 def _fold(root):
     """Folds the innermost layers if there are many ops; if these are still many, the layers around them, and so on."""
-    layers, many = list(root.layers()), _MANY
-    while _shown(root) > many and not all(box.folded for box in layers):
-        many = 1.5 * _MANY  # layers are easier to see through than ops
-        for box in [box for box in layers if all(inner.folded for inner in box.layers())]:
+    many = 80
+    while _shown(root) > many and (unfolded := [box for box in root.layers() if not box.folded]):
+        many = 120  # layers are easier to see through than ops
+        innermost = [box for box in unfolded if all(inner.folded for inner in box.layers())]
+        for box in innermost:
             box.folded = True
 
 
@@ -186,15 +187,13 @@ def _measure(box):
         lines = bool(box.title) + bool(box.note)
         box.width, box.height = (text, _LINE * lines + 8) if lines else (8, 0)
         return
-    for row in box.rows:
-        for item in row:
-            _measure(item)
+    for item in chain(*box.rows):
+        _measure(item)
     columns = _columns(box)
     for rows in columns:
         lanes = []
-        for row in rows:
-            for item in row:
-                item.lanes = lanes
+        for item in chain(*rows):
+            item.lanes = lanes
     for a, b, source in box.edges:
         if a.lanes is not b.lanes and source not in b.lanes:
             b.lanes.append(source)
@@ -239,7 +238,7 @@ def _columns(box):
 
 def _spread(rows, box):
     """Gives x to the items of the rows, so that edges are as upright as they can be; returns the width of all."""
-    wishes = {item: [] for row in rows for item in row}  # for each edge: whom to follow, and how far
+    wishes = {item: [] for item in chain(*rows)}  # for each edge: whom to follow, and how far
     for a, b, source in box.edges:
         if a in wishes and b in wishes:
             shift = _joint(a, source, True) - _joint(b, source, False)
@@ -305,16 +304,15 @@ def _draw(box, x, y, parts):
             f'<g><title>{escape(box.hint)}</title><rect class="{style}" x="{x:.1f}" y="{y:.1f}" '
             f'width="{box.width:.1f}" height="{box.height:.1f}" rx="4"/>'
         )
-        lines = [(box.title, "title")] + ([(box.note, "note")] if box.folded else [])
-        for i, (text, of) in enumerate(line for line in lines if line[0]):
+        lines = {"title": box.title, "note": box.note if box.folded else ""}
+        for i, name in enumerate(filter(lines.get, lines)):
             at = f'x="{x + 6:.1f}" y="{y + 14 + i * _LINE:.1f}"'
-            parts.append(f'<text class="{of}" {at}>{escape(text)}</text>')
+            parts.append(f'<text class="{name}" {at}>{escape(lines[name])}</text>')
         parts.append("</g>")
     if box.folded:
         return
-    far = list(
-        dict.fromkeys(source for a, b, source in box.edges if a.lanes is not b.lanes)
-    )  # sources of edges from column to column
+    # The boxes whose results go from column to column.
+    far = list(dict.fromkeys(source for a, b, source in box.edges if a.lanes is not b.lanes))
     for a, b, source in box.edges:
         x0, x1 = x + a.x + _joint(a, source, True), x + b.x + _joint(b, source, False)
         y0 = y + {"enter": 0, "bend": a.band[0]}.get(a.style, a.y + a.height)
