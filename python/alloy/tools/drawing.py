@@ -9,7 +9,7 @@ import json
 import math
 from collections import defaultdict
 from html import escape
-from itertools import chain, groupby, pairwise
+from itertools import chain, pairwise
 
 from alloy.graph.text import amount, shape_text
 
@@ -162,7 +162,7 @@ def _arrange(box):
         rank |= zip(way, passed)
         hops |= dict.fromkeys((*hop, source) for hop in pairwise([a, *way, b]))
     box.edges = hops
-    box.rows = [list(row) for _, row in groupby(sorted(rank, key=rank.get), rank.get)]
+    box.rows = [[item for item in rank if rank[item] == row] for row in sorted({*rank.values()})]
     for a, b, _ in hops:
         near[a].append(b)
         near[b].append(a)
