@@ -43,27 +43,21 @@ def _ops(what):
     if isinstance(what, Graph):
         return what.inspect()
     if isinstance(what, Executable):
-        fetches = what.fetches
-        graph = (fetches or [update.variable for update in what.updates])[0].graph
-        return graph.inspect(fetches=fetches, updates=what.updates)
-    if isinstance(what, Trainer):
-        what = what.model
-        hint = "a trainer after its first fit"
-    else:
-        hint = "a layer that has been called, for instance model(graph.placeholder((None, 28, 28, 1)))"
-    if isinstance(what, Layer):
-        if what._gave is None:
-            raise mistake("draw", f"Expected {hint}", act="called")
-        what = what._gave
-    tensors = leaves(what)
+        graph = (what.fetches or [update.variable for update in what.updates])[0].graph
+        return graph.inspect(fetches=what.fetches, updates=what.updates)
+    drawn = what.model if isinstance(what, Trainer) else what
+    if isinstance(drawn, Layer):
+        if drawn._gave is None:
+            called = "a layer that has been called, for instance model(graph.placeholder((None, 28, 28, 1)))"
+            raise mistake(
+                "draw", f"Expected {called if drawn is what else 'a trainer after its first fit'}", act="called"
+            )
+        drawn = drawn._gave
+    tensors = leaves(drawn)
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):
-        raise mistake(
-            "draw",
-            "Expected a layer, a trainer, tensors, a graph or an executable, got "
-            f"{'nothing' if not tensors else type(what).__name__}",
-            TypeError,
-            "called",
-        )
+        given = type(what).__name__ if tensors else "nothing"
+        says = f"Expected a layer, a trainer, tensors, a graph or an executable, got {given}"
+        raise mistake("draw", says, TypeError, "called")
     return tensors[0].graph.inspect(fetches=tensors)
 
 
