@@ -64,8 +64,8 @@ class Dataset:
     def batch(self, size: int, *, last: str = "smaller", workers: int = 1) -> "Dataset":
         """Stacks `size` elements along a new first axis, as one element.
 
-        last: the last batch of an epoch if too few examples are left. "smaller" gives it as it is (a shuffle or repeat
-        behind this may put it between others); "drop" leaves it out; "pad" repeats its last example up to `size`. With
+        last: the last batch of an epoch if too few examples are left. "smaller" keeps it (a shuffle or repeat after
+        this may put it between others); "drop" leaves it out; "pad" repeats its last example up to `size`. With
         "pad" every batch gets a mask as the last part of its tuple, float32 (size,), 1 for each example and 0 for each
         repetition: (x, y) becomes (x, y, mask), and a dictionary gets a part "mask".
         workers: the number of threads that read the examples of a batch, which helps if reading waits for a disk or a

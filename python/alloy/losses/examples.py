@@ -127,8 +127,8 @@ def index_or_none(op, value):
 
 
 def weights_of_classes(op, name, weights, *shapes):
-    """Returns a tensor or None as it is, anything else as a float32 array. ValueError: it has none of the shapes, or a
-    number below 0."""
+    """Returns the weights: a tensor or None unchanged, anything else as a float32 array. ValueError: they have none of
+    the shapes, or a number below 0."""
     if weights is None or isinstance(weights, Tensor):
         given, what = (weights.shape, describe(weights)) if weights is not None else (None, "")
     else:

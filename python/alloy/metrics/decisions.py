@@ -1,4 +1,4 @@
-"""Turns logits and labels of a batch into decisions, right answers and weights, as lists of all places."""
+"""Turns a batch's logits and labels into flat lists of decisions, right answers and weights."""
 
 from alloy._core import Tensor
 from alloy.graph.apply import require_all

@@ -37,12 +37,12 @@ def matmul(a, b) -> Tensor:
 
 
 def einsum(subscripts: str, *tensors) -> Tensor:
-    """Sums the products that the subscripts say, as numpy.einsum: "ij,jk->ik" is a matrix product, "bii->b" a trace.
+    """Sums products as the subscripts say, as numpy.einsum: "ij,jk->ik" is a matrix product, "bii->b" a trace.
 
-    Each tensor has a letter for each axis; all but one may be arrays. A letter that is not behind the arrow is summed
-    over; without an arrow the result has the letters that stand once, in alphabetical order. An ellipsis stands for the
-    other axes, which broadcast. Tensors are multiplied from left to right. ValueError: the subscripts do not fit the
-    tensors, or an extent that must be known is not."""
+    Each tensor has a letter for each axis; all tensors but one may be arrays. Letters that are missing after the arrow
+    are summed over; without an arrow the result has the letters that occur once, in alphabetical order. An ellipsis
+    stands for the other axes, which broadcast. Tensors are multiplied from left to right. ValueError: the subscripts do
+    not fit the tensors, or an extent that must be known is not."""
     if not isinstance(subscripts, str):
         raise mistake("einsum", f"Expected subscripts such as 'ij,jk->ik', got {subscripts!r}", TypeError)
     require_all("einsum", "tensors behind the subscripts", (Tensor, np.ndarray), tensors)
@@ -135,7 +135,7 @@ def _product(left, right, kept):
 
 
 def _matrices(x: Any, axes, both, rows, columns):
-    """Joins the axes of each of the two groups, behind the axes of both factors."""
+    """Returns x as matrices: first the axes of both factors, then the row axes joined, then the column axes joined."""
     x = transpose(x, [axes.index(axis) for axis in both + rows + columns])
     if len(rows) <= 1 and len(columns) <= 1:
         gone = [axis for axis, some in ((-2, rows), (-1, columns)) if not some]

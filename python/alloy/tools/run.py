@@ -142,8 +142,8 @@ def _schedule(part, rate):
 
 
 def _scheduled(settings, steps):
-    """Returns the settings with the schedule's steps as numbers. `steps`, unless given, is the length of the training
-    behind the warm-up."""
+    """Returns the settings with the schedule's steps as numbers. By default a schedule takes the steps of the training
+    after the warm-up. steps: the steps of an epoch, or None."""
     if "schedule" not in settings:
         return settings
     part = dict(settings["schedule"])

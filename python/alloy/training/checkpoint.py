@@ -206,7 +206,7 @@ def _by_graph(variables) -> dict:
 
 @contextmanager
 def said_of(path):
-    """Puts the user's path into an OSError raised meanwhile, which names no file (a full disk) or a temporary one."""
+    """Puts the user's path into an OSError that names no file (a full disk) or a temporary one."""
     try:
         yield
     except OSError as error:
@@ -244,7 +244,7 @@ def replace_file(path, content: bytes) -> None:
 
 
 def _prefix(path: str) -> str:
-    """Returns the beginning of the names of temporary files that will replace that one."""
+    """Returns the prefix of the temporary files that replace the path."""
     directory, name = os.path.split(path)
     return os.path.join(directory, f".{name}.saving-")
 
@@ -260,7 +260,7 @@ def _open_new(prefix: str):
 
 
 def _tidy(prefix: str) -> None:
-    """Removes temporary files that killed saves have left behind, those that no process has locked."""
+    """Removes temporary files of killed saves, which no process has locked."""
     for left in glob(f"{escape(prefix)}*"):
         with suppress(OSError), open(left, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
