@@ -118,7 +118,7 @@ class Dataset:
         return batch is not None and batch.parent.gathers
 
     def _last_batch(self):
-        """Returns the link that makes the batches, if only links that choose among batches follow it."""
+        """Returns the node that makes the batches, if all nodes after it only choose among batches."""
         node = self._node
         while isinstance(node, (Shuffle, Select, Take, Repeat)):
             node = node.parent
@@ -199,7 +199,7 @@ class Dataset:
         return f"<Dataset {self._node}>"
 
     def _require_indices(self, op, reason, kind: type[Exception] = ValueError) -> int:
-        """Returns the number of elements. ValueError, or kind: a stream has none."""
+        """Returns the number of elements. ValueError, or the exception `kind`: a stream has no length."""
         if self._node.count is None:
             raise mistake(op, f"Expected a data set with indices, got a stream: {reason}", kind, "called")
         return self._node.count

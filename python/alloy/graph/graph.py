@@ -1,5 +1,5 @@
-"""The user's side of a graph: placeholders, constants, variables, compilation. The engine has the graph itself; every
-call here adds default values and the user's line."""
+"""Graph's methods in Python: placeholders, constants, variables, compilation. They add default values and the user's
+line to calls of the engine."""
 
 from collections.abc import Mapping
 from itertools import groupby

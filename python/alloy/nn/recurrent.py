@@ -202,7 +202,7 @@ class GRU(Recurrent):
 
 
 class Padding:
-    """The steps of sequences (steps, batch, n) that do not count, from their lengths."""
+    """The padding of sequences (steps, batch, n): the steps from each sequence's length on."""
 
     def __init__(self, op, lengths, steps):
         require_tensor(op, lengths)

@@ -161,7 +161,7 @@ def tril(x: Tensor, k=0) -> Tensor:
 
 
 def triu(x: Tensor, k=0) -> Tensor:
-    """Gives the matrices along the last two axes, whose extents must be known, zeros below diagonal k.
+    """Sets elements of the matrices along the last two axes, whose extents must be known, to zero below diagonal k.
 
     Diagonal 0 is the main one, 1 the one above it."""
     return where(greater_equal(_diagonals("triu", x, k), 0), x, False)
@@ -193,8 +193,8 @@ def diag(x: Tensor, k=0) -> Tensor:
 
 
 def outer(a, b) -> Tensor:
-    """Multiplies each element of a with each of b: a vector or the elements of another tensor in a row, (n,), and
-    (m,), give (n, m). One of them may be an array. TypeError: the dtypes differ."""
+    """Multiplies each element of a with each of b: (n,) and (m,) give (n, m); other shapes are flattened first. One of
+    them may be an array. TypeError: the dtypes differ."""
     require_all("outer", "tensors or arrays", (Tensor, np.ndarray), [a, b])
     with spoken_of("multiply", "outer"):
         return multiply(a.reshape(-1, 1), b.reshape(1, -1))

@@ -111,7 +111,7 @@ def concat(tensors, axis) -> Tensor:
 
 
 def stack(tensors, axis=0) -> Tensor:
-    """Joins tensors of one shape side by side along a new axis, a position in the result."""
+    """Joins tensors of one shape along a new axis. axis: its position in the result."""
     return apply("stack", as_sequence("stack", "tensors", tensors), {"axis": axis})
 
 
@@ -190,10 +190,10 @@ def roll(x: Tensor, shift, axis=None) -> Tensor:
 
 
 def slice_update(x: Tensor, key, update) -> Tensor:
-    """Returns x with the update in the place of x[key], as NumPy's x[key] = update does; x itself stays.
+    """Returns x with x[key] replaced by the update, as NumPy's x[key] = update does; x itself stays.
 
     key: an index as in x[key], for instance np.s_[1:, ::2]. update: a tensor, an array or a number, which broadcasts to
-    x[key]. ValueError: it does not. TypeError: it is of another dtype."""
+    x[key]. ValueError: it does not broadcast. TypeError: it has another dtype."""
     return update_slice(x, key, update)
 
 

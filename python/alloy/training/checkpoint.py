@@ -22,8 +22,8 @@ def save(variables, path) -> None:
     """Writes the variables (a list of them, or a model) into a safetensors file.
 
     All values of a graph are of one moment between two runs. The file appears complete or not at all, even if the power
-    fails, with the permissions of a new file or of the replaced one; behind a symbolic link it replaces the link's
-    target. If several threads or processes save to one path, the last one to finish wins.
+    fails, with the permissions of a new file or of the replaced one. It replaces a symbolic link's target. If several
+    threads or processes save to one path, the last one to finish wins.
 
     A missing directory is made. ValueError: two variables have one name, or a variable has none or one that such a file
     cannot hold. OSError: the disk is full, ..."""

@@ -18,7 +18,7 @@ _COMMAND = "alloy/tools/"  # marks places that are not the user's
 
 
 class Box:
-    """A layer, an op, a port in the border of a layer, or a bend of an edge that passes a row."""
+    """A layer, an op, a port on a layer's border, or a bend of an edge that crosses a row."""
 
     def __init__(self, style: str, title: str = "", note: str = "", hint: str = "", op=None):
         self.style, self.title, self.note, self.hint, self.op = style, title, note, hint, op
@@ -143,7 +143,7 @@ def _shown(box):
 
 
 def _arrange(box):
-    """Fills the rows, and cuts the edges into hops from one row to the next."""
+    """Puts the boxes into rows, and cuts each edge into hops from row to row."""
     before = {item: [] for item in box.inside}
     after = {item: [] for item in box.inside}
     for a, b, _ in box.edges:
