@@ -111,7 +111,7 @@ def are_distributions(labels):
     return logical_and(off <= SUM_TOLERANCE, min(labels, axis=-1, keepdims=True) >= 0.0)
 
 
-SUM_TOLERANCE = 0.01  # of a distribution whose numbers are halves
+SUM_TOLERANCE = 0.01  # allows for distributions in float16 and bfloat16
 
 
 def share(op, name, value):

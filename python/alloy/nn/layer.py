@@ -62,7 +62,7 @@ class Layer:
         self.name = name
         self._trainable = True
         self._training = False  # in the present call
-        self._stored: dict | None = None  # of a copy before its first call: attributes, StoredVariables in them
+        self._stored: dict | None = None  # a copy's attributes until its first call, with StoredVariables
         self._uncall()
 
     def _uncall(self):
@@ -415,8 +415,8 @@ class Layer:
         """Prints a table of the layers: the shapes of their last results, and their parameters.
 
         input_shape: an example's shape, without the batch, for a model that has not been called; for several inputs a
-        list or dict of shapes. The model is called with placeholders of that shape and the dtype, in a new graph,
-        model.graph. ValueError: the model has not been called, and no shape is given."""
+        list or dict of shapes. The model is called with placeholders of that shape and the dtype, in model.graph or a
+        new graph. ValueError: the model has not been called, and no shape is given."""
         if input_shape is not None:
             self(inputs(self.graph or Graph(), input_shape, dtype))
         print(summary(self))

@@ -55,7 +55,7 @@ def isclose(a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False) -> Tensor:
     with spoken_of("cast", "isclose"), spoken_of("equal", "isclose"):
         a, b = (cast(as_tensor(given.graph, "isclose", x, "float32"), "float32") for x in (a, b))
         is_equal = apply("equal", [a, b])
-    distance = abs(a - b)  # of an infinity never finite
+    distance = abs(a - b)  # never finite if a or b is infinite
     is_close = is_equal | ((distance <= atol + rtol * abs(b)) & (distance < float("inf")))
     return is_close | (apply("is_nan", [a]) & apply("is_nan", [b])) if equal_nan else is_close
 

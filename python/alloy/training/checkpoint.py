@@ -216,7 +216,7 @@ def said_of(path):
 
 
 def replace_file(path, content: bytes) -> None:
-    """Puts a file with this content in the place of whatever is there, in one step."""
+    """Replaces the file at the path by one with this content, in one step."""
     place = _place(path)
     directory, prefix = os.path.dirname(place), _prefix(place)
     _tidy(prefix)
