@@ -34,7 +34,7 @@ drawings        draw
 first values    al.init; random numbers in a graph: al.random
 devices         device, devices, Device, DeviceError, set_threads, threads
 libraries       load_op_library, OpLibrary: your own ops in C
-numbers         stats, device_stats, op_table, and with profile() and memory_plan() those of an Executable
+numbers         stats, device_stats, op_table, and an Executable's profile() and memory_plan()
 element types   float32, float16, bfloat16, int8 to int64, uint8 to uint64, bool_, complex64
 
 Functions of tensors, which are also methods where NumPy has them as methods (x.sum(axis), x.reshape(2, 3)):

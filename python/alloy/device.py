@@ -45,8 +45,8 @@ def set_threads(count: int) -> None:
     """Sets the number of threads that compute, from the next run of any executable on.
 
     The default is the number of cores that the process may use: a CPU quota of its control group counts, and
-    OMP_NUM_THREADS overrides it. OpenMP's limits (OMP_THREAD_LIMIT) or the system may allow fewer, which threads()
-    returns; never more than 512. Steps give the same bits from run to run as long as the number stays. ValueError:
+    OMP_NUM_THREADS overrides it. OpenMP (OMP_THREAD_LIMIT) or the system may allow fewer; threads() returns the number.
+    It is at most 512. Steps give the same bits from run to run as long as the number stays. ValueError:
     below 1. DeviceError: the device has no such choice, as Apple's have none."""
     count = min(as_count("set_threads", "a number of threads", count, "called"), 512)
     if not _core.set_threads(count):
@@ -62,9 +62,9 @@ def threads() -> int | None:
 def stats() -> dict[str, Any]:
     """Returns counts of the engine since the process started.
 
-    compiled_for gives the reasons of compilations: first shapes of an executable, new shapes, shapes compiled before
-    but not lately (evicted: it keeps the last 32), or a graph of the framework that had grown too large and was begun
-    anew. live_steps: compiled steps in memory; live_objects: graphs and executables."""
+    compiled_for counts the reasons of compilations: an executable's first shapes, new shapes, shapes that were
+    evicted (an executable keeps the last 32), or a framework's graph that had grown too large and was begun anew.
+    live_steps: compiled steps in memory; live_objects: graphs and executables."""
     return _core.stats()
 
 

@@ -59,10 +59,10 @@ def truncated_normal(state: Tensor, shape, mean=0.0, stddev=1.0, low=None, high=
 
 
 def integers(state: Tensor, shape, low, high) -> tuple[Tensor, Tensor]:
-    """Draws int32 numbers from low to below high, as NumPy's generators do, all equally probable but for one part in
-    2^32 / (high - low).
+    """Draws int32 numbers low <= number < high, as NumPy's generators do. Their probabilities differ by at most one
+    part in 2^32 / (high - low).
 
-    ValueError: there is no number between them, or one does not fit into 32 bits."""
+    ValueError: there is no such number, or one does not fit into 32 bits."""
     low, high = as_integers("integers", "bounds", [low, high])
     if high <= low:
         raise mistake("integers", f"Expected a high bound above the low one, {low}, got {high}")

@@ -64,8 +64,8 @@ class Dataset:
     def batch(self, size: int, *, last: str = "smaller", workers: int = 1) -> "Dataset":
         """Stacks `size` elements along a new first axis, as one element.
 
-        last: the last batch of an epoch if too few examples are left. "smaller" gives it as it is (a shuffle or repeat
-        behind this may put it between others); "drop" leaves it out; "pad" repeats its last example up to `size`. With
+        last: the last batch of an epoch if too few examples are left. "smaller" keeps it (a shuffle or repeat after
+        this may put it between others); "drop" leaves it out; "pad" repeats its last example up to `size`. With
         "pad" every batch gets a mask as the last part of its tuple, float32 (size,), 1 for each example and 0 for each
         repetition: (x, y) becomes (x, y, mask), and a dictionary gets a part "mask".
         workers: the number of threads that read the examples of a batch, which helps if reading waits for a disk or a
@@ -118,7 +118,7 @@ class Dataset:
         return batch is not None and batch.parent.gathers
 
     def _last_batch(self):
-        """Returns the link that makes the batches, if only links that choose among batches follow it."""
+        """Returns the node that makes the batches, if all nodes after it only choose among batches."""
         node = self._node
         while isinstance(node, (Shuffle, Select, Take, Repeat)):
             node = node.parent
@@ -199,7 +199,7 @@ class Dataset:
         return f"<Dataset {self._node}>"
 
     def _require_indices(self, op, reason, kind: type[Exception] = ValueError) -> int:
-        """Returns the number of elements. ValueError, or kind: a stream has none."""
+        """Returns the number of elements. ValueError, or the exception `kind`: a stream has no length."""
         if self._node.count is None:
             raise mistake(op, f"Expected a data set with indices, got a stream: {reason}", kind, "called")
         return self._node.count

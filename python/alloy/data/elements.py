@@ -57,7 +57,7 @@ def _of_numbers(value: list) -> bool:
 
 
 def _array(value):
-    """Makes an array of anything that has one: a list, a tensor of PyTorch, an image of Pillow."""
+    """Makes an array of a list, a tensor of PyTorch, an image of Pillow and the like."""
     plain = isinstance(value, list)
     try:
         if plain or hasattr(value, "__array__") or hasattr(value, "__array_interface__"):

@@ -20,7 +20,7 @@ _MOST_AXES = 32  # the limit of older versions of NumPy
 
 def npz(path) -> dict[str, np.ndarray]:
     """Reads the arrays of an .npz file, {name: array}, as np.savez(path, x=x, y=y) or np.savez_compressed writes it.
-    ValueError: the file is missing, damaged or no such file, or holds Python objects instead of numbers."""
+    ValueError: the file is missing, damaged or no .npz file, or holds Python objects instead of numbers."""
     path = existing("npz", path)
     with open(path, "rb") as whole:
         start = whole.read(6)
@@ -127,7 +127,7 @@ def _mnist_path(directory, name):
 
 
 def scaled(op, dtype):
-    """Returns the function that makes images of that dtype from bytes: values in [0, 1], or the bytes as they are."""
+    """Returns a function that converts images from bytes: to values in [0, 1] for float32, not at all for uint8."""
     try:
         dtype = np.dtype(dtype)
     except TypeError:

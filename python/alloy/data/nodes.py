@@ -406,12 +406,12 @@ class Batch(Link):
 
 
 def batches_of(spec, axes):
-    """Returns the spec with an unknown extent for the first axes."""
+    """Returns the spec with the first `axes` extents unknown."""
     return convert(lambda leaf: Spec((*[None] * min(axes, len(leaf.shape)), *leaf.shape[axes:]), leaf.dtype), spec)
 
 
 def fresh(spec, rows):
-    """Makes arrays for that many elements."""
+    """Makes arrays for `rows` elements."""
     return [np.empty((rows, *leaf.shape), leaf.dtype) for leaf in leaves(spec)]
 
 
@@ -429,6 +429,6 @@ def _placed(leaf, array):
 
 
 def what(error) -> str:
-    """Returns an exception as part of a sentence."""
+    """Returns the exception's class and message, without a full stop."""
     said = " ".join(str(error).split()).removesuffix(".")
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

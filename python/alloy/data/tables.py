@@ -1,7 +1,7 @@
 """Tables of numbers and names in CSV files.
 
-The reader is Python's csv. NumPy's genfromtxt knows no quotes and makes nan of what is no number; its loadtxt knows no
-missing fields, accepts an open quote, and takes 90 times as long for columns of names."""
+The reader is Python's csv. NumPy's genfromtxt knows no quotes and makes nan of texts; its loadtxt knows no missing
+fields, accepts an open quote, and takes 90 times as long for columns of names."""
 
 import csv as reader
 from numbers import Real
@@ -20,8 +20,8 @@ _FLOAT32 = float(np.finfo(np.float32).max)
 
 
 class Table(NamedTuple):
-    """What a CSV file holds: x (rows, columns), float32; y, the target's values (rows,), float32, or its classes,
-    int32, or None; the names of the columns of x; the names of the classes in their order, or None."""
+    """The content of a CSV file: x (rows, columns), float32; y (rows,), the target's float32 values or int32 classes,
+    or None; the names of x's columns; the names of the classes in order, or None."""
 
     x: np.ndarray
     y: np.ndarray | None
@@ -30,20 +30,19 @@ class Table(NamedTuple):
 
 
 def csv(path, target=None, *, columns=None, categories=(), delimiter=",", header=True, missing=None) -> Table:
-    """Reads a CSV file whose columns hold numbers, or names where `categories` says so.
+    """Reads a CSV file whose columns hold numbers, or names (`categories`).
 
-    target: the column that y is made of. columns: those that x is made of; the default is all others. With a header,
-    the first row, columns have names; without one they are 0, 1, 2, ...
+    target: the column for y. columns: the columns for x; the default is all others. With a header, the first row,
+    columns have names; without one they are 0, 1, 2, ...
 
-    categories: the columns that hold names instead of numbers: a list of them, or a dictionary with the names that each
-    may hold, in order. The default order is that of the alphabet, or of the numbers where all names are numbers. As the
-    target they become classes 0, 1, ...; in x each becomes a column "color=red" for each name, which is 1 where the row
-    has it and 0 elsewhere.
+    categories: the columns of names: a list, or a dictionary with the names that each may hold, in order. The default
+    order is alphabetical, or numerical if all names are numbers. A target of names becomes classes 0, 1, ...; in x a
+    column of names becomes a column "color=red" for each name, 1 in the rows with that name and 0 in others.
 
-    missing: the number that stands for an empty field, or for nan. None: there must be none.
+    missing: replaces empty fields and nan. None: such a field is a ValueError.
 
     ValueError: the file is missing or no text, a row has too few or too many fields, a field is no number or an unknown
-    name; the message has the row's line."""
+    name; the message gives the line."""
     path = existing("csv", path)
     if missing is not None:
         require_all("csv", "a number as missing", Real, [missing])
@@ -81,7 +80,7 @@ def _shown(names):
 
 
 def _rows(path, delimiter, header):
-    """The names of the columns, and the line number and the fields of each row."""
+    """Returns the columns' names, and each row's line number and fields."""
     try:
         with memory_for("csv", path), open(path, newline="", encoding="utf-8-sig") as file:
             found = reader.reader(file, delimiter=delimiter, strict=True)
@@ -109,7 +108,7 @@ class _Columns:
         self._missing = missing
 
     def numbers(self, name):
-        """A column as float32."""
+        """Returns a column as float32."""
         numbers = []
         try:
             for field in self._fields[name]:
@@ -117,7 +116,7 @@ class _Columns:
         except ValueError:
             raise self._mistake(name, len(numbers), "a number", f"; categories=[{name!r}] would read names") from None
         found = np.array(numbers)
-        for row in np.flatnonzero(~(np.abs(found) <= _FLOAT32)):  # nan is in no order
+        for row in np.flatnonzero(~(np.abs(found) <= _FLOAT32)):  # also nan, which no comparison holds for
             if np.isnan(found[row]):
                 if self._missing is None:
                     raise self._mistake(name, row, "a number", "; missing=0.0 would stand for it")
@@ -127,7 +126,7 @@ class _Columns:
         return found.astype(np.float32)
 
     def classes(self, name, known):
-        """A column as the positions of its names among the known ones, and these."""
+        """Returns the position of each row's name among the known names, and these names."""
         fields = self._fields[name]
         known = _ordered({*fields} - {""}) if known is None else [str(each) for each in known]
         positions = {each: i for i, each in enumerate(known) if each}

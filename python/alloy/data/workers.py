@@ -7,8 +7,8 @@ import threading
 def in_threads(read, write, count, workers):
     """Calls write(i, read(i)) for each i below count, in `workers` threads, including the caller's. Writes take turns.
 
-    It raises the exception of the first i that raised, as one thread would. All threads have ended when it returns or
-    raises. Only if the caller is interrupted do they end later, each after its present read, and write nothing more."""
+    It raises the exception of the least i that raised, as one thread would. All threads have ended when it returns or
+    raises. Only after Ctrl-C they end later, each after its present read, and write nothing more."""
     if workers == 1:
         for i in range(count):
             write(i, read(i))

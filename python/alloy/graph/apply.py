@@ -1,4 +1,4 @@
-"""Adds an op to the graph of its operands. Owns how Python numbers and arrays mix with tensors."""
+"""Adds an op to the graph of its operands, and makes tensors of numbers and arrays among them."""
 
 from collections.abc import Iterable
 from contextlib import contextmanager
@@ -11,17 +11,17 @@ from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
 from alloy.graph.text import describe
 
-_SINGLE = {"float64": "float32", "complex128": "complex64"}  # that stand for what no tensor has
+_SINGLE = {"float64": "float32", "complex128": "complex64"}  # no tensor has 64-bit floats
 
 
 def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None, typed: str = "") -> Tensor:
-    """The first result of the op. Scalars take scalar_dtype, by default the dtype of the first operand that is not
-    a scalar. typed: the function that the user called, which messages begin with, where it has another name."""
+    """Returns the op's first result. Scalars take scalar_dtype, by default the dtype of the first other operand.
+    typed: the function that the user called, if it is not named as the op; messages begin with it."""
     return apply_all(op, operands, attributes, scalar_dtype=scalar_dtype, typed=typed)[0]
 
 
 def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = None, typed: str = "") -> list[Tensor]:
-    """All results of the op; the rest as in apply."""
+    """Returns all results of the op, otherwise as apply."""
     try:
         graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
         if graph is None:
@@ -42,7 +42,7 @@ def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = 
 
 @contextmanager
 def spoken_of(op: str, typed: str):
-    """Messages that begin with the op begin with what the user typed."""
+    """Replaces the op at the beginning of messages by the function that the user called."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -62,7 +62,7 @@ def _spoken_of(op, typed, error):
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
-    """The tensor itself, or a constant of the graph."""
+    """Returns the tensor itself, or a constant of the graph."""
     if isinstance(value, Tensor):
         return value
     if not isinstance(value, (*SCALARS, np.ndarray)):
@@ -76,7 +76,7 @@ def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
 
 
 def no_operand(op: str, value) -> Exception:
-    """The mistake of an operand that is neither a tensor nor a number nor an array of NumPy."""
+    """Returns the error for an operand that is neither a tensor nor a number nor a NumPy array."""
     given, hint = type(value).__name__, ""
     if hasattr(value, "__dlpack__"):
         given, hint = f"{type(value).__module__.partition('.')[0]}.{given}", "; graph.constant makes a tensor of it"
@@ -86,7 +86,7 @@ def no_operand(op: str, value) -> Exception:
 
 
 def common_dtype(op: str, operands) -> str:
-    """The dtype of the first tensor or array; of scalars alone float32, int32 or bool, what holds them."""
+    """Returns the dtype of the first tensor or array; for scalars alone, of the array of them."""
     for value in operands:
         if isinstance(value, Tensor):
             return value.dtype
@@ -96,7 +96,7 @@ def common_dtype(op: str, operands) -> str:
 
 
 def as_sequence(op: str, what: str, values) -> list:
-    """The values of a list; TypeError where a single tensor or another thing is given."""
+    """Returns the values as a list. TypeError: they are a tensor, a string or not iterable."""
     if isinstance(values, (Tensor, str)) or not isinstance(values, Iterable):
         given = f"the tensor {describe(values)}; write [it]" if isinstance(values, Tensor) else type(values).__name__
         raise mistake(op, f"Expected a list of {what}, got {given}", TypeError)
@@ -110,7 +110,7 @@ def require_tensor(op: str, value) -> None:
 
 
 def require_all(op: str, expected: str, kind: type | tuple[type, ...], values) -> None:
-    """TypeError where one of the values is not of the kind, or of none of the kinds."""
+    """Raises TypeError if one of the values is of none of the kinds."""
     wrong = [value for value in values if not isinstance(value, kind)]
     if wrong:
         raise mistake(op, f"Expected {expected}, got {_types_of(wrong)}", TypeError)

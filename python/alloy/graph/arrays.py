@@ -103,7 +103,7 @@ def cast_exactly(op: str, what: str, values: np.ndarray, dtype: str) -> np.ndarr
 
 
 def as_known_shape(op: str, shape) -> list[int]:
-    """A shape of integers as a list. MemoryError: no memory holds so many numbers."""
+    """Returns a shape of integers as a list. MemoryError: no memory holds so many numbers."""
     extents = as_integers(op, "a shape", shape)
     if min(extents, default=0) < 0:
         raise mistake(op, f"Expected extents of 0 or more, got {shape}")

@@ -54,7 +54,7 @@ def __await__(self):
 def _start_telling():
     global _teller
     with _starting:
-        if _teller is None or not _teller.is_alive():  # as in a forked child
+        if _teller is None or not _teller.is_alive():  # dead in a forked child
             _teller = threading.Thread(target=_tell_all, name="alloy awaiting", daemon=True)
             _teller.start()
 

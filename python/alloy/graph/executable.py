@@ -1,5 +1,4 @@
-"""The user's side of a compiled step: steps in flight, their memory, and how much memory and time a run takes. The
-executable itself is the engine's."""
+"""Executable's methods in Python: calls, submissions, staging memory, memory plans and profiles."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +23,7 @@ _updates: WeakKeyDictionary = WeakKeyDictionary()
 
 
 class Fetches(list):
-    """What a step has fetched: a list of arrays, which refuses to be taken for one number."""
+    """A list of the fetched arrays, which refuses arithmetic."""
 
     __slots__ = ()
 
@@ -39,7 +38,7 @@ class Fetches(list):
 
 
 def _one_of(self, *others):
-    """Refuses what an array does and a list does not."""
+    """Raises TypeError where the list is used as an array."""
     raise mistake(
         "executable",
         f"Expected one array, got the list of what the step fetches, {len(self)} in all; (loss,) = step(...) takes out "
@@ -54,27 +53,27 @@ for _name in "float int round neg abs sub rsub mul rmul truediv rtruediv pow rpo
 
 
 def keep_updates(executable: Executable, updates: list[Update]) -> Executable:
-    """The executable, which from now on knows its updates."""
+    """Returns the executable, and keeps its updates."""
     _updates[executable] = updates
     return executable
 
 
 @method_of(Executable)
 def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
-    """The fetches, for feeds given in their order, by name, bound to the graph (Graph.bind), or in a dict by
-    placeholder or name. Arrays of integers are converted to another integer type that holds their numbers.
+    """Runs the step and returns its fetches. Give the feeds in order, by name, in a dict by placeholder or name, or
+    bound to the graph (Graph.bind). Integers are converted to the placeholder's integer type, if it holds them.
 
     The call waits until the step is over, and a GPU then waits for the next call. In a loop use submit."""
     if len(arrays) != 1 or not isinstance(arrays[0], dict):  # a step may take microseconds
         try:
             return Fetches(_call(self, *arrays, **by_label))
         except (TypeError, ValueError):
-            pass  # it is told again, and more
+            pass  # `fed` converts integers, or raises with more in the message
     return Fetches(fed(_call, self, arrays, by_label))
 
 
 def fed(function, self, arrays, by_label, *before):
-    """What the engine's function gives of the feeds."""
+    """Returns the result of the engine's function for the feeds."""
     if len(arrays) == 1 and isinstance(arrays[0], Mapping):
         arrays, by_label = _from_dict(self, arrays[0], by_label)
     try:
@@ -90,7 +89,7 @@ def fed(function, self, arrays, by_label, *before):
 
 
 def _from_dict(self, given, by_label):
-    """The arrays of a dict by placeholder or name, as far as they come first in order, and the others by name."""
+    """Splits a dict into the arrays of the first placeholders, in order, and a dict of the other arrays by name."""
     feeds, arrays = self.feeds, dict(by_label)
     for key, array in given.items():
         names = [feed.name for feed in feeds]
@@ -109,8 +108,7 @@ def _from_dict(self, given, by_label):
 
 
 def _with_fitting_integers(self, arrays, by_label):
-    """The arrays with those of integers in the integer type of their placeholder, where it holds their numbers, and
-    whether that changed one."""
+    """Returns the arrays, integers in their placeholder's type, and whether one was converted."""
     by_name = {feed.name: feed for feed in self.feeds}
     given = [*zip(self.feeds, arrays), *((by_name.get(name), array) for name, array in by_label.items())]
     fitting = [_fitting(feed, array) for feed, array in given]
@@ -138,7 +136,7 @@ def _fitting(feed, array):
 
 
 def _with_shapes(self, error, arrays, by_label):
-    """The error, with the shapes that were fed where placeholders leave them open."""
+    """Returns the error; if placeholders have open shapes, its message gives the shapes that were fed."""
     said, built, line = str(error).rpartition("; built at ")
     is_open = any(feed.shape is None or None in feed.shape for feed in self.feeds)
     if not is_open or not built or said.startswith(("[placeholder]", "[executable]")):
@@ -152,31 +150,31 @@ def _with_shapes(self, error, arrays, by_label):
 @method_of(Executable, "updates")
 @property
 def _updates_of(self) -> list[Update]:
-    """What each run changes."""
+    """The assignments to variables that each run makes."""
     return list(_updates.get(self, ()))
 
 
 @method_of(Executable)
 def submit(self, /, *arrays, queue: Queue | None = None, wait_for=(), signal=(), **by_label) -> Submission:
-    """Starts the step, as a call does, and returns before it is done: the sequence of its fetches, which waits for them
-    when it is read. Coroutines await it: fetches = await step.submit(x).
+    """Starts the step and returns before it is done. The result is a sequence of the fetches; reading it waits for
+    them. Coroutines await it: fetches = await step.submit(x).
 
-    Meanwhile the next batch can be prepared. The arrays are copied first and may be changed at once (without that copy:
-    staging). A fetch of another submission, computed or not, is fed without a copy, too: submission.pending(0).
+    Meanwhile the next batch can be prepared. The arrays are copied first and may be changed at once (staging saves the
+    copy). Feed a fetch of another submission, computed or not, without a copy: submission.pending(0).
 
-    Steps of a graph run one after the other, in the order in which they were submitted or called, whatever queues they
-    are on, so that each finds the variables as the one before left them. Where graph.most_in_flight of them (2 at
-    first) are not done yet, the call waits for the oldest, except in a coroutine: there the tasks that await are the
-    limit. A graph with storage="buffers" has one in flight, and the call always waits for it.
+    Steps of a graph run one after the other, in the order in which they were submitted or called, on any queue, so that
+    each finds the variables as the one before left them. If graph.most_in_flight steps (2 at first) are not done yet,
+    the call waits for the oldest; in a coroutine it never waits. A graph with storage="buffers" has one step in flight,
+    and the call waits for it.
 
-    queue: runs the step in the order of that queue, instead of the graph's own; a queue of the graph's device.
-    wait_for: a pair (event, value), or several: the step starts when each event has reached its value. signal: the
-    same; each event is set to its value when the step is over, however it ended. What is fed needs no event: the step
-    waits for it. Feed a placeholder that has one of these names by position or in a dict.
+    queue: runs the step in the order of that queue of the graph's device, instead of the graph's own. wait_for: a pair
+    (event, value), or several: the step starts when each event has reached its value. signal: such pairs, too; each
+    event is set to its value when the step is over, even if it failed. Pending results that are fed need no event. Feed
+    a placeholder that has one of these names by position or in a dict.
 
     ValueError: the queue or a pending result is on another device. DeviceError: an earlier step failed on the device,
-    and no call has raised that yet. When the fetches are read: this one failed, or one that was in flight before it, or
-    one whose result it was fed."""
+    and no call has raised that yet. Reading the fetches raises it if this step failed, one that was in flight before
+    it, or one whose result it was fed."""
     takes_turns = not in_coroutine()
     order = None
     if queue is not None or wait_for or signal or not takes_turns:
@@ -186,20 +184,19 @@ def submit(self, /, *arrays, queue: Queue | None = None, wait_for=(), signal=(),
 
 @method_of(Executable)
 def staging(self, *shapes) -> Staging:
-    """Memory that steps in flight read where it lies, in turns: see Staging.
+    """Makes memory that steps in flight read without a copy: see Staging.
 
-    shapes: of the feeds, in order; none of them where the placeholders' shapes are known. ValueError: a shape is not
+    shapes: the feeds' shapes, in order; not needed if the placeholders' shapes are known. ValueError: a shape is not
     known in full."""
     return Staging(self, shapes)
 
 
 @method_of(Executable)
 def memory_plan(self, *feeds) -> inspection.MemoryPlan | None:
-    """The bytes that a run of these feeds takes; the step is compiled for them. None where the framework does
-    not tell (Apple's does not).
+    """Returns the bytes that a run takes, and compiles the step for these feeds. Apple's framework gives None.
 
-    feeds: the arrays of a run or their shapes, in order; none of them where the placeholders' shapes are
-    known. ValueError: a shape is not known in full, or does not fit."""
+    feeds: arrays or their shapes, in order; not needed if the placeholders' shapes are known. ValueError: a shape is
+    not known in full, or does not fit."""
     shapes = [as_shape(getattr(feed, "shape", feed), "memory_plan") for feed in feeds or self.feeds]
     if len(shapes) != len(self.feeds) or any(shape is None or None in shape for shape in shapes):
         expected = f"the known shapes of {len(self.feeds)} feeds"
@@ -214,14 +211,14 @@ def memory_plan(self, *feeds) -> inspection.MemoryPlan | None:
 
 @method_of(Executable)
 def profile(self, /, *feeds, runs: int = 10, **by_label) -> Profile | None:
-    """Runs the step so many times, after one run that counts for nothing, and gives the time, the arithmetic
-    and the traffic of every kernel. None where the framework does not tell (Apple's does not).
+    """Runs the step `runs` times, after one that does not count, and returns the time, the arithmetic and the traffic
+    of every kernel. Apple's framework gives None.
 
-    feeds, by_label: as in a call. The runs are as good as any other: updates are made."""
+    feeds, by_label: as in a call. Every run makes the updates."""
     runs = as_count("profile", "a number of runs", runs, "called")
     self(*feeds, **by_label)
     times, kernels, total = [], [], np.zeros(1)
-    for _ in range(runs):  # one by one: for the time of each, and so that an interrupt is answered between them
+    for _ in range(runs):  # one by one: each has its time, and Ctrl-C ends the loop
         measured = fed(_profile, self, feeds, by_label, 1)
         if measured is None:
             return None

@@ -1,5 +1,5 @@
-"""The user's side of a graph: placeholders, constants, variables, compilation. The engine has the graph itself; every
-call here adds default values and the user's line."""
+"""Graph's methods in Python: placeholders, constants, variables, compilation. They add default values and the user's
+line to calls of the engine."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -85,8 +85,8 @@ def _variables_of(op, given):
 
 @method_of(Graph)
 def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
-    """Makes a tensor whose value each run is given. None in the shape is a dimension that may differ from run to run;
-    None as the shape is an unknown rank."""
+    """Makes a tensor that each run is fed. None in the shape is an extent that may differ from run to run; None as the
+    shape is an unknown rank."""
     shape = None if shape is None else as_extents("placeholder", shape)
     _require_name("placeholder", name)
     return self._placeholder(shape, dtype, scoped(self, name, "placeholder"), user_location())
@@ -134,8 +134,8 @@ def compile(self, feeds=(), fetches=(), updates=(), *, steps=None) -> Executable
     steps: the number of steps in one dispatch. Every array then has one more axis, the first, with an entry for each
     step; a step reads the variables that the step before updated. The results equal those of as many calls.
 
-    Nothing is recompiled as long as the feeds keep their shapes. A needed placeholder may be missing among the feeds if
-    bind has an array for it; else a call is refused. A step that trains a model also needs model.updates, such as
+    Nothing is recompiled as long as the feeds keep their shapes. `bind` may give the array of a needed placeholder that
+    is not among the feeds; else a call raises. A step that trains a model also needs model.updates, such as
     moving averages: a UserWarning names those that are left out. ValueError: a fetch, an update or a feed belongs to
     another graph, or two updates write one variable."""
     feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)

@@ -37,7 +37,7 @@ def __getitem__(self, key):
 
 
 def update_slice(tensor, key, update):
-    """Returns the tensor with the update, which broadcasts to tensor[key], in the place of tensor[key]."""
+    """Returns the tensor with tensor[key] replaced by the update, which broadcasts to it."""
     require_tensor("slice_update", tensor)
     entries = _full_key(key, tensor)
     if any(isinstance(entry, (np.ndarray, Tensor)) for entry in entries):

@@ -84,7 +84,7 @@ _PURPOSES = {"forward": "activations", "backward": "gradients", "update": "optim
 class Stored:
     """A value that a run computes and keeps for a while."""
 
-    name: str  # the op's, behind its layers' ("gradients/dense_0/matmul"); may be empty
+    name: str  # the op's, after its layers' names ("gradients/dense_0/matmul"); may be empty
     kind: str  # the op's
     shape: tuple[int, ...]
     bytes: int

@@ -1,4 +1,4 @@
-"""Names that do not exist, of modules and of attributes: the message gives the name to use, or the nearest."""
+"""Errors for names that a module or an object does not have: they give the name to use, or the nearest."""
 
 import inspect
 import sys
@@ -10,13 +10,13 @@ _PAGE = "; docs/coming-from.md has the names of other libraries"
 
 
 def renamed(place: str, name: str) -> str:
-    """ "; use NAME", or nothing if the table has no row."""
+    """Returns "; use NAME", or "" if the table has no row."""
     here = RENAMES.get(place, {}).get(name)
     return f"; use {here}" if here else ""
 
 
 def no_name(module: str, name: str) -> Exception:
-    """The error that a public module's __getattr__ raises."""
+    """Returns the error that a public module's __getattr__ raises."""
     if name.startswith("_"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     shown = _shown(module)
@@ -29,7 +29,7 @@ def _shown(module):
 
 
 def _nearest_path(module, name):
-    """ "; the nearest is PATH", of the public names of all modules, or nothing."""
+    """Returns "; the nearest is PATH", a public name of any module, or ""."""
     al = sys.modules["alloy"]
     paths = {}
     for each in (sys.modules[module], al, *filter(inspect.ismodule, map(vars(al).get, al.__all__))):
@@ -40,14 +40,14 @@ def _nearest_path(module, name):
 
 
 def missing_attribute(self, name):
-    """__getattr__ of classes."""
+    """Raises AttributeError: the __getattr__ of classes."""
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
     raise no_attribute(self, name, one_of(type(self)))
 
 
 def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
-    """The parameters that have names: of the constructor, and while it takes **options, of the next base's."""
+    """Returns the constructor's named parameters; if it takes **options, also those of the next base class."""
     found = {}
     for constructor in (vars(kind)["__init__"] for kind in cls.__mro__ if "__init__" in vars(kind)):
         taken = list(inspect.signature(constructor).parameters.values())[1:]
@@ -59,14 +59,14 @@ def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
 
 
 def one_of(cls: type) -> str:
-    """The class with its article, as a sentence begins."""
+    """Returns the class's name with its article: "A Dense"."""
     name = cls.__name__
     is_spelt = name[:2].isupper()
     return f"{'An' if name[0] in ('AEFHILMNORSX' if is_spelt else 'AEIOU') else 'A'} {name}"
 
 
 def no_attribute(thing, name: str, shown: str, act: str = "asked") -> Exception:
-    """The error of an object without that attribute; shown: the object in the message."""
+    """Returns the error for a missing attribute. shown: the object's name in the message."""
     kind = type(thing)
     said = next((said for cls in kind.__mro__ if (said := renamed(cls.__name__, name))), "")
     if not said and act == "set":
@@ -79,7 +79,7 @@ def no_attribute(thing, name: str, shown: str, act: str = "asked") -> Exception:
 
 
 def _said_of_tensor(kind, name):
-    """The function of al for a name that is no method of tensors."""
+    """Returns "; use al.NAME" for a tensor's missing method that is a function of al, or ""."""
     if not hasattr(kind, "astype"):
         return ""
     return f"; use al.{name}" if name in sys.modules["alloy.ops"].__all__ else renamed("al", name)

@@ -17,7 +17,7 @@ GROUPS = ("layer", "phase", "kind", "kernel")  # the choices of Profile.table
 class Kernel:
     """One kernel of a step: its op, the least work it needs, and the time it took."""
 
-    name: str  # the op's, behind its layers' ("gradients/dense_0/matmul"); may be empty
+    name: str  # the op's, after its layers' names ("gradients/dense_0/matmul"); may be empty
     kind: str  # the op's
     shape: tuple[int, ...]  # its value's
     flops: int

@@ -18,7 +18,7 @@ class _Paths:
             self.claim(variable.name)
 
     def claim(self, path: str) -> None:
-        """Takes the path and the paths around it."""
+        """Marks the path, and the paths that it begins with, as taken."""
         while path and path not in self._taken:
             self._taken.add(path)
             path = path.rpartition("/")[0]
@@ -45,12 +45,12 @@ def _paths(graph: Graph) -> _Paths:
 
 
 def claim(graph: Graph, name: str) -> None:
-    """Reserves a name, and the names around it: no layer can get them any more."""
+    """Reserves a name, and its beginnings that end before a slash: no layer can get them any more."""
     _paths(graph).claim(name)
 
 
 def scoped(graph: Graph, name: str, kind: str = "") -> str:
-    """Returns the name behind the present layer's path; without a name, the kind."""
+    """Returns PATH/NAME with the present layer's path, or PATH/KIND without a name; outside of layers, the name."""
     present = _paths(graph).present
     return f"{present}/{name or kind}" if present else name
 
@@ -62,7 +62,7 @@ def is_scoped(graph: Graph) -> bool:
 
 @contextmanager
 def scope(graph: Graph, path: str):
-    """Puts everything added meanwhile behind the path, and reserves the path."""
+    """Gives the names of everything added meanwhile this path, and reserves it."""
     paths = _paths(graph)
     around, paths.present = paths.present, path
     try:
@@ -73,7 +73,7 @@ def scope(graph: Graph, path: str):
 
 
 def free_path(graph: Graph, name: str | None, kind: str) -> str:
-    """Returns the name, or the kind with a number, behind the present path; with another number if it is taken."""
+    """Returns a free path below the present one: the name, with a number if it is taken, or the kind with a number."""
     return _paths(graph).free(scoped(graph, name or kind), None if name else 0)
 
 

@@ -31,7 +31,7 @@ class State:
         return self._graph or self._variable().graph
 
     def _variable(self) -> Variable:
-        """Returns the owner, a variable that the state's user keeps alive."""
+        """Returns the variable `owner`, which the state's user keeps alive."""
         variable = self._like() if self._like is not None else None
         assert variable is not None
         return variable

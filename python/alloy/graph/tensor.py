@@ -150,7 +150,7 @@ def __setattr__(self, name, value):
     object.__setattr__(self, name, value)
 
 
-@method_of(Tensor, "__getattr__")  # as a function of this name it would be the module's
+@method_of(Tensor, "__getattr__")  # a function named __getattr__ would be the module's
 def _missing(self, name):
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -1,9 +1,8 @@
-"""The layouts of each layer's parameters in PyTorch, from which al.load_torch makes the layer's variables.
+"""The layouts of layers' parameters in PyTorch, for al.load_torch.
 
-A further layer is a line of LAYOUTS: its class, and for each of its variables by its name in the layer ("weights") a
-function of the layer and the variable's shape that gives a Source; or, for several variables at once, a function of the
-layer and the variable's name in it that gives such a function. Variables that a line does not name, and those of layers
-that have no line, are PyTorch's parameters of the same name, as they are."""
+LAYOUTS has a line for each class of layers: a dict from a variable's name in the layer ("weights") to a function
+source(layer, shape) -> Source, or a function layout(layer, name) that returns such a function. A variable without an
+entry is PyTorch's parameter of the same name, unchanged."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,8 +17,9 @@ __all__ = ["LAYOUTS", "Source", "channels_first", "layout_of"]
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a variable: tensors of a file, by their names in PyTorch's module, with the shapes that they must
-    have, and a function of these tensors that gives the variable's value."""
+    """The tensors that a variable is made of.
+
+    shapes: the tensors' shapes by their names in PyTorch's module. convert: makes the variable's value of them."""
 
     shapes: dict[str, tuple]
     convert: Callable[..., np.ndarray]
@@ -30,7 +30,7 @@ def _as_is(name):
 
 
 def _turned(*axes):
-    """PyTorch's weight with its axes in this order."""
+    """Returns the source of PyTorch's weight with its axes in this order."""
 
     def source(layer, shape):
         before = tuple(shape[axes.index(axis)] for axis in range(len(axes)))
@@ -40,7 +40,7 @@ def _turned(*axes):
 
 
 def _of_channels(layer, shape):
-    """Returns the source of a depthwise convolution: in PyTorch it has as many groups as channels."""
+    """Returns the source of a depthwise convolution, for PyTorch one with as many groups as channels."""
     height, width, channels, each = shape
     before = (channels * each, 1, height, width)
     return Source(
@@ -49,8 +49,10 @@ def _of_channels(layer, shape):
 
 
 def _recurrent(layer, name):
-    """weight_ih_l0, weight_hh_l1_reverse, ... PyTorch has a bias of the input and one of the state, whose sum counts
-    but for a GRU's candidate, and the reset gate of a GRU before its update gate."""
+    """Returns a function for the source: weight_ih_l0, weight_hh_l1_reverse, ...
+
+    PyTorch has an input bias and a state bias, which are added, except for a GRU's candidate. Its GRUs have the reset
+    gate before the update gate."""
     *place, kind = name.split("/")
     depth = next((part for part in place if part.isdigit()), "0")
     end = f"_l{depth}" + "_reverse" * ("backward" in place)
@@ -88,8 +90,10 @@ def _recurrent(layer, name):
 
 
 def _attention(layer, name):
-    """in_proj_weight and in_proj_bias have those of query, key and value one below the other. Where keys or values have
-    other features than queries, PyTorch keeps q_proj_weight, k_proj_weight and v_proj_weight."""
+    """Returns a function for the source.
+
+    PyTorch stacks query, key and value in in_proj_weight and in_proj_bias. If keys or values have other features than
+    queries, it keeps q_proj_weight, k_proj_weight and v_proj_weight."""
     part, kind = name.split("/")
     if part == "output":
         named = "out_proj.weight" if kind == "weights" else "out_proj.bias"
@@ -107,7 +111,7 @@ def _attention(layer, name):
 
 
 def _unknown_to_torch(layer, shape):
-    """A random generator's state, which stays as it is."""
+    """Returns None: a random generator's state stays unchanged."""
     return None
 
 
@@ -137,13 +141,14 @@ LAYOUTS: dict[type, dict | Callable] = {
 
 
 def layout_of(layer, name: str, attribute: str | None, shape) -> Source | None:
-    """Returns the source of the layer's variable; None: PyTorch has no such variable. attribute: keeps the variable."""
+    """Returns the source of the layer's variable; None: PyTorch has none. attribute: the one that keeps the variable,
+    or None."""
     line = next((LAYOUTS[kind] for kind in type(layer).__mro__ if kind in LAYOUTS), {})
     rule = line.get(name) if isinstance(line, dict) else line(layer, name) if attribute is None else None
     return (rule or _as_is(attribute or name.replace("/", ".")))(layer, shape)
 
 
 def channels_first(source: Source) -> Source:
-    """Returns the source of a variable with the axes of images, where PyTorch has the channels first."""
+    """Returns the source with the last axis, the channels, first in PyTorch."""
     shapes = {name: (shape[-1], *shape[:-1]) for name, shape in source.shapes.items()}
     return Source(shapes, lambda *tensors: source.convert(*(np.moveaxis(tensor, 0, -1) for tensor in tensors)))

@@ -27,31 +27,29 @@ def load_torch(
     skip: Iterable[str] = (),
     flattened: str | None = None,
 ) -> None:
-    """Assigns the parameters of a PyTorch state dict, saved as a safetensors file, to a model that has been called, in
-    the layout that its layers have: all at one moment between two runs, or, where anything fails, none.
+    """Assigns the parameters of a PyTorch state dict, saved as a safetensors file, to a model that has been called. It
+    converts layouts, and assigns all parameters at one moment between two runs, or, if anything fails, none.
 
-    In PyTorch, and once: from safetensors.torch import save_file; save_file(module.state_dict(), path).
+    In PyTorch, once: from safetensors.torch import save_file; save_file(module.state_dict(), path).
 
-    A layer's place in the model is its path in PyTorch: the names of attributes and the indices in lists, and of layers
-    that were handed to Sequential their index, joined by dots: "0", "features.3", "blocks.1.fc". For a part of a model,
-    model.body, its places begin there.
+    A layer's path in PyTorch is its place in the model: names of attributes, and indices in lists and in Sequential,
+    joined by dots: "0", "features.3", "blocks.1.fc". For a part of a model, such as model.body, paths begin there.
 
-    names: where they differ, PyTorch's path by the layer's here, as its variables' names begin ("conv2d_0",
-    "encoder/blocks/0"; "" is the model); layers inside follow. Or a function of the layer's path that gives PyTorch's,
-    or None for the place.
-    skip: the tensors of the file that nothing is made of, by names in which * stands for anything, such as "fc.*".
-    Variables that would be made of them stay as they are.
-    flattened: PyTorch has images as (n, channels, height, width), and makes them flat in this order. A model whose
-    layers read images made flat loads where it has the same order: al.nn.Flatten(order="channels_first"), and
-    al.nn.Reshape(shape, order="channels_first") the other way. "channels_last" loads it as it is, where PyTorch has
-    (n, ..., channels), too: for sequences of an embedding, say.
+    names: PyTorch's paths by the layers' paths, for layers whose places differ. A layer's path is the beginning of its
+    variables' names ("conv2d_0", "encoder/blocks/0"; "" is the model); layers inside follow. Or a function from the
+    layer's path to PyTorch's, or to None for its place.
+    skip: names of tensors in the file to leave out, * for anything: "fc.*". Their variables keep their values.
+    flattened: PyTorch has images as (n, channels, height, width), and flattens them in this order. A model with such
+    layers must do the same: al.nn.Flatten(order="channels_first"), and al.nn.Reshape(shape, order="channels_first")
+    the other way. "channels_last" loads the model without that, for PyTorch models with (n, ..., channels), such as
+    sequences of an embedding.
 
-    float16 and bfloat16 become float32. num_batches_tracked is left out. Variables of layers of your own are read under
-    their attribute's name, or that given to add_variable, as they are. PyTorch's epsilon of normalisations is 1e-5,
-    here 1e-3; its momentum of 0.1 is 0.9 here: these are arguments of the layers, and no file has them.
+    float16 and bfloat16 become float32. num_batches_tracked is left out. Variables of your own layers are read
+    unchanged, under their attribute's name or the name given to add_variable. No file has the layers' arguments:
+    PyTorch's epsilon of normalisations is 1e-5, here 1e-3; its momentum of 0.1 is 0.9 here.
 
-    ValueError: the file is not one; it lacks a tensor or has one too many; a shape or an element type differs; the
-    model makes images flat in another order than PyTorch. OSError: it cannot be read."""
+    ValueError: the file is no safetensors file; it lacks a tensor or has one too many; a shape or an element type
+    differs; the model flattens images in another order than PyTorch. OSError: it cannot be read."""
     skip = _patterns(skip)
     _require_arguments(model, names, flattened)
     _require_no_pickle(path)
@@ -106,9 +104,9 @@ def _require_no_pickle(path):
 class _Loading:
     def __init__(self, model, file, skip, flattened):
         self._model, self._file, self._path, self._skip, self._flattened = model, file, file.path, skip, flattened
-        self.read: list = []  # what the layers that are loaded were given
+        self.read: list = []  # the tensors that the loaded layers were called with
         self._given = {name for name in file.names() if name.rpartition(".")[2] != "num_batches_tracked"}
-        self._places: dict[Layer, list[str]] = {}  # in PyTorch; several of a layer that the model has in several places
+        self._places: dict[Layer, list[str]] = {}  # PyTorch's paths; several for a shared layer
         self._used: set[str] = set()
 
     # ---- where layers are in PyTorch ----
@@ -133,10 +131,10 @@ class _Loading:
             part = str(layer.layers.index(inner)) if attribute is None else attribute.replace("/", ".")
             self._place(inner, _joined(place, part), names, known)
 
-    # ---- what variables are made of ----
+    # ---- the sources of variables ----
 
     def choose(self) -> dict:
-        """Returns for each variable its source, with the names of its tensors in the file."""
+        """Returns each variable's source, and its tensors' names in the file."""
         chosen, missing, seen = {}, {}, set()
         for variable, layer, source, places in self._sources():
             if id(variable) in seen:
@@ -171,14 +169,14 @@ class _Loading:
                     yield variable, layer, source, places
 
     def _is_fused(self, layer) -> bool:
-        """Returns whether PyTorch has the layer as one module: no name places one of its four products elsewhere."""
+        """Returns whether PyTorch has the layer as one module: `names` moves none of its four products."""
         return all(
             self._places[inner] == [_joined(place, attribute) for place in self._places[layer]]
             for inner, attribute in layer._inner().items()
         )
 
     def _in_order(self, layer, variable, source):
-        """Returns the source; for a norm over channels and places it has the channels first."""
+        """Returns the source; for a norm over channels and places, with the channels first."""
         if not isinstance(layer, (LayerNorm, RMSNorm)) or len(variable.shape) < 2:
             return source
         order = self._flattened or ("channels_first" if len(variable.shape) > 2 else "channels_last")
@@ -186,7 +184,7 @@ class _Loading:
             raise _wrong(f'Expected flattened="channels_first" or "channels_last" for {variable.name}, got neither')
         return channels_first(source) if order == "channels_first" else source
 
-    # ---- what the file has ----
+    # ---- the file's tensors ----
 
     def _lacking(self, missing) -> Exception:
         first = list(missing)[:3]
@@ -236,8 +234,8 @@ class _Loading:
 
 
 def _require_channels_first(model, read):
-    """Raises ValueError where channels and places become one axis, or one axis becomes these, with the channels last,
-    on the way to the tensors or to the model's result."""
+    """Raises ValueError if an op on the way to these tensors or to the model's result flattens images, or undoes it,
+    with the channels last."""
     sound = {layer._path for layer in model._tree() if layer._path and _is_of_alloy(layer)}
     ops = model.graph.inspect(fetches=[*read, *(model._gave or ())])
     turns = [(op.operands[0], op.results[0]) for op in ops if op.kind == "transpose"]
@@ -264,9 +262,9 @@ def _is_of_alloy(layer) -> bool:
 
 
 def _is_made_flat(shape, other, turned) -> bool:
-    """Returns whether places and channels of that shape are one axis of the other, in an order that matters.
+    """Returns whether one shape is the other flattened, with more than one place and more than one channel.
 
-    turned: the shape of the same images before or after a transpose."""
+    turned: the images' shape before or after a transpose."""
     if not shape or not other or len(shape) < 3 or len(other) < 2 or None in shape[1:]:
         return False
     size = math.prod(shape[1:])

@@ -111,7 +111,7 @@ def are_distributions(labels):
     return logical_and(off <= SUM_TOLERANCE, min(labels, axis=-1, keepdims=True) >= 0.0)
 
 
-SUM_TOLERANCE = 0.01  # of a distribution whose numbers are halves
+SUM_TOLERANCE = 0.01  # allows for distributions in float16 and bfloat16
 
 
 def share(op, name, value):
@@ -127,8 +127,8 @@ def index_or_none(op, value):
 
 
 def weights_of_classes(op, name, weights, *shapes):
-    """Returns a tensor or None as it is, anything else as a float32 array. ValueError: it has none of the shapes, or a
-    number below 0."""
+    """Returns the weights: a tensor or None unchanged, anything else as a float32 array. ValueError: they have none of
+    the shapes, or a number below 0."""
     if weights is None or isinstance(weights, Tensor):
         given, what = (weights.shape, describe(weights)) if weights is not None else (None, "")
     else:

@@ -52,8 +52,8 @@ def cosine_similarity(predictions: Tensor, targets: Tensor) -> Tensor:
 
 
 def _normal(x):
-    """Scales the vectors along the last axis to length 1; zeros stay zeros. It first brings them near 1, so that no
-    square overflows or vanishes."""
+    """Scales the vectors along the last axis to length 1; zeros stay zeros. Dividing by the greatest element
+    first keeps squares from overflow and underflow."""
     most = stop_gradient(max(abs(x), axis=-1, keepdims=True))
     x = x / where(equal(most, 0.0), 1.0, most)
     length = sum_of(square(x), axis=-1, keepdims=True)

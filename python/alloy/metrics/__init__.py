@@ -56,10 +56,9 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
     """Returns the metric of that name, of al.metrics or al.losses, or makes one of a function. A Metric is returned as
     it is.
 
-    loss: what is minimized, a name or a function: beside binary_cross_entropy "accuracy" is that of each logit by
-    itself, binary_accuracy, and beside a functools.partial with an ignore_index the metrics that know one have it,
-    too. op: what a message says in brackets. ValueError: no metric has that name; the message lists
-    all. TypeError: neither a name nor a function nor a Metric."""
+    loss: the name or function that is minimized. With binary_cross_entropy, "accuracy" is binary_accuracy; with a
+    functools.partial that has an ignore_index, metrics that know one take it. op: messages begin with it. ValueError:
+    no metric has that name; the message lists all. TypeError: neither a name nor a function nor a Metric."""
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):

@@ -112,7 +112,7 @@ class _Rates(_OfClasses):
 
 
 class Precision(_Rates):
-    """TP / (TP + FP): the share of right ones among the predictions of a class."""
+    """TP / (TP + FP): the share of right predictions among the predictions of a class."""
 
     @staticmethod
     def _quotient(found, predicted, actual):

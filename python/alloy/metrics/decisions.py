@@ -1,4 +1,4 @@
-"""Turns logits and labels of a batch into decisions, right answers and weights, as lists of all places."""
+"""Turns a batch's logits and labels into flat lists of decisions, right answers and weights."""
 
 from alloy._core import Tensor
 from alloy.graph.apply import require_all
@@ -20,7 +20,7 @@ def logits_of(op, logits, labels):
 
 
 def targets_of(op, logits, labels):
-    """Returns the labels in the shape of logits (..., k), each a decision of its own; for k = 1 they may lack the last
+    """Returns the labels of k independent decisions, in the shape of logits (..., k); for k = 1 they may lack the last
     axis."""
     labels = beside(logits, labels) if logits.shape[-1] == 1 else labels
     require_shapes(op, "targets", labels, logits, logits.shape)

@@ -1,4 +1,4 @@
-"""What layers are made with: it is kept, so that every layer can be shown as it was written."""
+"""The arguments of layers' constructors, kept so that repr shows every layer as it was written."""
 
 import functools
 import inspect
@@ -10,7 +10,7 @@ from alloy.graph.names import parameters_of
 
 
 def remembered(init):
-    """The constructor, which keeps what it is given. Of constructors that call each other the outermost does."""
+    """Wraps the constructor so that the layer keeps the arguments; of nested constructors the outermost one's."""
 
     @functools.wraps(init)
     def construct(self, *args, **kwargs):
@@ -27,7 +27,7 @@ def remembered(init):
 
 
 def _unfit(cls, signature, args, kwargs, error) -> str:
-    """The sentence for arguments that do not fit the signature of a constructor of the class."""
+    """Returns the message for arguments that do not fit the constructor."""
     known = parameters_of(cls)
     strange = [key for key in kwargs if key not in known]
     if strange:
@@ -39,8 +39,8 @@ def _unfit(cls, signature, args, kwargs, error) -> str:
 
 
 def _shown(signature, given) -> list[tuple[str, object]]:
-    """The arguments in the parameters' order, without defaults: pairs of the text before the value, and the value.
-    The text is "*NAME" before all that go into one parameter."""
+    """Returns pairs (text before the value, value) of the arguments in order, without defaults. The text is "*NAME" for
+    the tuple of a parameter *NAME."""
     shown = []
     for name, value in list(given.items())[1:]:
         parameter = signature.parameters[name]
@@ -64,7 +64,7 @@ def _same(value, default) -> bool:
 
 
 def written(layer, indent: int = 0, around=()) -> str:
-    """The layer as its constructor was called, in several lines where one would pass 80 columns."""
+    """Returns the call of the layer's constructor, in several lines if one would pass 80 columns."""
     if any(layer is other for other in around):
         return f"{type(layer).__name__}(...)"
     parts, inside, name = [], (*around, layer), type(layer).__name__

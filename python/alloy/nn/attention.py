@@ -90,7 +90,7 @@ class MultiHeadAttention(Layer):
 
     @staticmethod
     def _causal(q, k):
-        """Returns a mask (1, 1, steps, others), true where the key's step is not behind the query's."""
+        """Returns a mask (1, 1, steps, others), true where the key's step is not after the query's."""
         steps, others = q.shape[2], k.shape[2]
         if steps is not None and others is not None:
             return q.graph.constant(np.tri(steps, others, dtype=bool)[None, None])

@@ -14,7 +14,7 @@ class BatchNorm(Normalization):
 
     Training uses mean and population variance of x over all other axes, and each update moves the moving averages:
     momentum * average + (1 - momentum) * statistic. Otherwise, and in a layer that is not trainable, the moving
-    averages are used, and stay.
+    averages are used, unchanged.
 
     Variables: gamma, beta (unless scale or center is False), and, not trainable, moving_mean, moving_variance, all
     (features,). A layer called in several places of a model moves the averages in each. Examples that only fill up a

@@ -69,10 +69,9 @@ class _Conv(_Windows):
 class Conv1D(_Conv):
     """A 1-D convolution (correlation) plus bias: (n, length, channels) becomes (n, length', filters).
 
-    kernel_size, strides, dilations: integers. padding: "valid", "same", "causal" (all of it before, so that no element
-    of the result depends on later ones), or a pair (before, after). groups: the number of parts of the channels that
-    have filters of their own. activation, init: as in Dense. weights: (size, channels / groups, filters), bias:
-    (filters,)."""
+    kernel_size, strides, dilations: integers. padding: "valid", "same", "causal" (only before, so that no result
+    depends on later elements), or a pair (before, after). groups: divides the channels into so many groups with filters
+    of their own. activation, init: as in Dense. weights: (size, channels / groups, filters), bias: (filters,)."""
 
     axes = 1
 

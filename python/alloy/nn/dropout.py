@@ -10,9 +10,9 @@ class Dropout(Layer):
     """Sets elements to zero, each with probability rate, and divides the others by 1 - rate, anew in each training
     step: Srivastava et al., 2014, with Keras's name. Outside training the result is x.
 
-    seed: the seed of the random numbers; None takes it from the layer around this one, or 0. Their state is a variable,
-    so that a training that is saved and loaded goes on with the same numbers; each update advances it. A layer that a
-    model calls in several places drops other elements in each. ValueError: the rate is outside [0, 1]."""
+    seed: None is the seed of the layer around this one, or 0. The random state is a variable, which each training step
+    advances, so that a saved training goes on with the same numbers. A layer that a model calls in several places drops
+    other elements in each. ValueError: the rate is outside [0, 1]."""
 
     def __init__(self, rate: float, *, seed: int | None = None):
         super().__init__(seed=seed)

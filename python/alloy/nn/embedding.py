@@ -17,7 +17,7 @@ class Embedding(Layer):
     """Looks up a row of a table for each id: integers (...) become (..., output_dim).
 
     input_dim: the number of ids, from 0. An id outside gives NaN, which the loss shows and a Trainer stops at. dtype:
-    "bfloat16" or "float16" converts the rows, so that the layers behind compute in it, while the table stays float32.
+    "bfloat16" or "float16" converts the rows, so that later layers compute in it, while the table stays float32.
     None: the type of the training, Trainer(dtype=...), or else float32. init: a function of al.init for the table.
     weights: (input_dim, output_dim). TypeError: x has no integers."""
 

@@ -1,4 +1,4 @@
-"""What every layer is: a function of tensors that makes its variables at its first call."""
+"""The base class of layers: a layer is a function of tensors that makes its variables at its first call."""
 
 import copy
 import inspect
@@ -30,24 +30,24 @@ from alloy.nn.stored import StoredVariable, replaced, stored
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
 
-# The layers at work, each called by the one before. The list is one and the same during a call of the outermost.
+# The layers whose forward runs, each called by the one before: one list for a call of the outermost layer.
 _AT_WORK: ContextVar[list["Layer"] | None] = ContextVar("layers at work", default=None)
 
 
 class Layer:
-    """A subclass gives forward(x, training), and build(x) where it has variables. The layers that it is made of are
-    handed to Layer.__init__ or kept in attributes, as are variables: by themselves or in lists, tuples and dicts.
+    """A subclass defines forward(x, training), and build(x) if it makes variables. Give inner layers to Layer.__init__,
+    or keep them in attributes, in lists, tuples and dicts too, as you may keep variables.
 
-    x is a tensor, or a tuple, list or dict of tensors, however deep, and so is what forward gives. What else a forward
-    takes is given to the call by name.
+    x and forward's result are tensors, or tuples, lists or dicts of tensors, however deep. Give a call forward's other
+    operands by name.
 
-    From the first call on a layer's own variables are attributes by the ends of their names: dense.weights, dense.bias.
-    A copy (copy, copy.deepcopy, pickle) has the layers and the values, and makes variables of them at its first call,
-    in whichever graph that is.
+    After the first call, the layer's own variables are attributes by the last part of their names: dense.weights,
+    dense.bias. A copy (copy, copy.deepcopy, pickle) has the layers and the values; its first call, in any graph, makes
+    its variables.
 
-    seed: of the variables' initial values; None leaves it to the layer around this one, and is 0 without one. name:
-    in the names of its ops and variables (alloy.graph.scope); None is the attribute that keeps it ("head", "blocks/0"),
-    or else its kind and a number, and nothing for the outermost layer if that is made of layers only."""
+    seed: of the initial values; None is the seed of the layer around this one, else 0. name: part of the names of its
+    ops and variables (alloy.graph.scope); None is the attribute that keeps the layer ("head", "blocks/0"), else its
+    class and a number; an outermost layer made only of layers has no name."""
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -61,23 +61,23 @@ class Layer:
         self.seed = None if seed is None else as_count(self._kind(), "a seed", seed, least=0, most=math.inf)
         self.name = name
         self._trainable = True
-        self._training = False  # in its present call
-        self._stored: dict | None = None  # of a copy before its first call: attributes, StoredVariables in them
+        self._training = False  # in the present call
+        self._stored: dict | None = None  # a copy's attributes until its first call, with StoredVariables
         self._uncall()
 
     def _uncall(self):
-        """What it has of a graph is as before its first call."""
+        """Resets the attributes that belong to a graph."""
         self.graph: Graph | None = None
         self._path = ""
         self._variables: list[Variable] = []
-        self._parameters: list[Variable] = []  # those of its variables that are trainable unless the layer is not
-        self._step: object = None  # stands for the most recent training call of the outermost layer
-        self._left: dict[Variable, Update] = {}  # what that leaves in variables
-        self._took: object = None  # what the last call was given
-        self._gave: list | None = None  # the tensors that the last call gave
-        self._taught: list = []  # those that the most recent training call gave, if it was the outermost layer
-        self._random: Variable | None = None  # the state of its random numbers, if it draws some
-        self._drawn: tuple = (None, None)  # the last call outside training that drew some, and the state behind them
+        self._parameters: list[Variable] = []  # trainable while the layer is
+        self._step: object = None  # identifies the outermost layer's most recent training call
+        self._left: dict[Variable, Update] = {}  # that call's updates
+        self._took: object = None  # the last call's x
+        self._gave: list | None = None  # the last call's results
+        self._taught: list = []  # the results of the last training call as the outermost layer
+        self._random: Variable | None = None  # the random state, if the layer draws numbers
+        self._drawn: tuple = (None, None)  # the last call outside training that drew numbers, and the state after it
 
     def __getattr__(self, name) -> Any:
         if "_left" not in vars(self) and not name.startswith("__"):
@@ -92,7 +92,7 @@ class Layer:
         return missing_attribute(self, name) if variable is None else variable
 
     def _variable(self, part: str) -> Variable | None:
-        """Its own variable of that name."""
+        """Returns the layer's own variable of that name."""
         within = f"{self._path}/" if self._path else ""
         return next((one for one in self._variables if one.name == within + part), None)
 
@@ -140,7 +140,7 @@ class Layer:
         return state | vars(fresh) | {"_stored": kept}
 
     def copy(self) -> "Layer":
-        """A layer like it with variables of its own, which start with the present values: copy.deepcopy(layer)."""
+        """Returns copy.deepcopy(layer): a layer with variables of its own, which start with the present values."""
         return copy.deepcopy(self)
 
     __copy__ = copy
@@ -149,7 +149,7 @@ class Layer:
         return written(self)
 
     def _kept(self) -> list[tuple[str, "Layer | Variable"]]:
-        """The layers and variables in the attributes of a subclass, with their paths."""
+        """Returns the layers and variables in a subclass's attributes, with their paths."""
         found, seen = [], set()
         pending = [(name.lstrip("_"), value) for name, value in reversed(vars(self).items()) if name not in _OWN]
         while pending:
@@ -167,7 +167,7 @@ class Layer:
         return found
 
     def _inner(self) -> dict["Layer", str | None]:
-        """The layers that it is made of, each with the path of its attribute, or None where it was handed over."""
+        """Returns the inner layers, each with its attribute's path, or None if it was given to __init__."""
         _require_layers(self._kind(), self.layers)
         inner = dict.fromkeys(self.layers)
         for path, item in self._kept():
@@ -176,7 +176,7 @@ class Layer:
         return inner
 
     def _tree(self, around=()):
-        """It and the layers in it, however deep."""
+        """Yields the layer and the layers in it, however deep."""
         if self in around:
             raise mistake(
                 self._kind(),
@@ -194,15 +194,15 @@ class Layer:
 
     @property
     def variables(self) -> list[Variable]:
-        """Its own in the order of their creation, then those of its layers, each once; empty before the first
-        call."""
+        """The layer's own variables in the order of creation, then its layers' variables, each once; empty before the
+        first call."""
         return list(dict.fromkeys(variable for layer in self._tree() for variable in layer._own()))
 
     @property
     def trainable(self) -> bool:
-        """Whether optimizers update the layer's variables. Setting it sets the layers inside, before the
-        first call or after it, for steps that are made from then on; moving averages are never trainable. A layer that
-        is added later is as it was made."""
+        """True if optimizers update the layer's variables. Setting it sets the layers inside as well, before or after
+        the first call, for steps that are made later. Moving averages are never trainable. A layer that is added later
+        keeps its own setting."""
         return self._trainable
 
     @trainable.setter
@@ -212,7 +212,7 @@ class Layer:
             layer._set_parameters()
 
     def _set_parameters(self):
-        """Its parameters are trainable as it is."""
+        """Makes the layer's parameters trainable if the layer is."""
         self._parameters += [
             variable for variable in self._own() if variable.trainable and variable not in self._parameters
         ]
@@ -221,35 +221,34 @@ class Layer:
 
     @property
     def updates(self) -> list[Update]:
-        """What the most recent training call has to change beside the trainable variables, moving averages
-        for instance, in the layers' order. They belong into the executable of the training step."""
+        """The most recent training call's updates of other variables than trainable ones, such as moving averages, in
+        the layers' order. Compile them into the training step."""
         return list(dict.fromkeys(update for layer in self._tree() for update in layer._left.values()))
 
     def now(self, variable: Variable) -> Tensor:
-        """The variable as it is in the midst of a training step: what calls of the layer before this one leave in it,
-        where the model calls the layer in several places."""
+        """Returns the variable's value within a training step, after the layer's earlier calls in the model."""
         return self._left[variable].value if variable in self._left else variable
 
     @property
     def example_mask(self) -> Tensor | None:
-        """float32 (n,): 1 for each example of the batch, 0 for each that only fills it up; None where all count.
+        """float32 (n,): 1 for each example of the batch, 0 for padding; None if there is no padding.
 
-        A Trainer's training steps have it with last_batch="pad". A forward that mixes the examples of a batch, as
-        BatchNorm's does, leaves the others out."""
+        A Trainer with last_batch="pad" sets it in training steps. A forward that mixes examples, as BatchNorm's does,
+        leaves the padding out."""
         return example_mask()
 
     def leave(self, variable: Variable, value: Tensor) -> None:
-        """Says what a training step leaves in the variable. It becomes one of the layer's updates."""
+        """Assigns the value to the variable at the end of a training step: one of the layer's updates."""
         self._left[variable] = variable.graph.assign(variable, value)
 
     def __call__(self, x, training: bool | None = None, **operands) -> Any:
-        """The layer's value, as it is while training or after it. The first call makes the variables, in x's
-        graph; further calls use the same. operands: what else its forward takes.
+        """Returns forward's result. The first call makes the variables in x's graph; later calls use them. operands:
+        forward's other parameters.
 
-        training: None is what it is for the layer whose forward makes the call, as in Keras, and False outside of one.
+        training: None takes it from the layer whose forward makes the call, as in Keras; outside of one it is False.
 
-        ValueError: x belongs to another graph than that of the first call. Errors on the way name the layer; a first
-        call that fails leaves the layer as if it had not been called."""
+        ValueError: x belongs to another graph than in the first call. Errors from forward name the layer. A first call
+        that fails leaves the layer uncalled."""
         around = _AT_WORK.get()
         if training is None:
             training = bool(around) and around[-1]._training
@@ -309,14 +308,14 @@ class Layer:
             raise mistake(self._kind(), f"{expected}, got {name}{meant(name, known)}", TypeError)
 
     def _operands(self) -> str:
-        """How a call is given more than one tensor."""
+        """Returns a hint for messages: how to give a call several tensors."""
         names = list(inspect.signature(self.forward).parameters)[2:]
         if not names:
             return "several inputs are one tuple, list or dict"
         return f"the other operands have names: {', '.join(f'{name}=...' for name in names)}"
 
     def _instruct(self):
-        """What the layers in it that have not been called need to know."""
+        """Gives the inner layers that have not been called their seeds and names."""
         for layer, path in self._inner().items():
             if layer.graph is None:
                 layer.seed = self.seed if layer.seed is None else layer.seed
@@ -347,8 +346,8 @@ class Layer:
             self._step, self._left = around, {}
 
     def _forget(self, before):
-        """As if it had not been called, but that its variables stay in the graph, where none is trained any more.
-        before: those that it had had before."""
+        """Resets the layer after a first call that failed. Its new variables stay in the graph, untrained. before: the
+        variables that it had before the call."""
         for variable in self._own():
             if variable not in before:
                 variable.trainable = False
@@ -357,14 +356,14 @@ class Layer:
             one.made = None
 
     def build(self, x) -> None:
-        """Makes the variables for inputs like x."""
+        """Makes the variables, for inputs like x."""
 
     def forward(self, x, training: bool) -> Any:
         raise mistake(self._kind(), f"Expected a method forward(self, x, training) of {type(self).__name__}, got none")
 
     def add_variable(self, graph: Graph, part: str, initial, trainable: bool = True) -> Variable:
-        """Makes a variable of that name in the layer, for instance "dense_0/weights", with the value
-        initial(seed), seed a list of integers, and returns it. It belongs into build, which is called once."""
+        """Makes and returns a variable of the layer, with the value initial(seed), seed a list of integers. part: the
+        end of its name, "weights" for "dense_0/weights". Call it in build, which runs once."""
         require_all(self._kind(), "the graph of the variable, x.graph", Graph, [graph])
         if not callable(initial):
             expected = "a function of a seed that gives the initial value"
@@ -381,12 +380,12 @@ class Layer:
         return self._variables[-1]
 
     def random(self, draw, *operands, **options) -> Tensor:
-        """Random numbers, in forward: self.random(al.random.normal, x) are Gaussian ones of x's shape. draw: a function
-        of al.random, which is called with a state, the operands and the options.
+        """Draws random numbers in forward: self.random(al.random.normal, x) draws Gaussian ones of x's shape. draw: a
+        function of al.random, which is called with a state, the operands and the options.
 
-        The state is a variable of the layer, made when the first numbers are drawn. Every training step draws other
-        numbers, in each place where the model calls the layer, and a training that is resumed goes on with them.
-        Outside training they are those that would be drawn next, the same in each call, and the state stays."""
+        The first draw makes the state, a variable of the layer. Every training step, and every place where the model
+        calls the layer, draws other numbers; a resumed training goes on with them. Outside training every call draws
+        the same numbers, which the next training step would draw, and the state stays."""
         around = _AT_WORK.get()
         if not around or self.graph is None or self not in around:
             raise mistake(self._kind(), "Expected random in a layer's forward, got it outside of one")
@@ -401,23 +400,23 @@ class Layer:
         return numbers
 
     def _random_state(self, graph: Graph) -> Variable:
-        """Makes the state of its random numbers."""
+        """Makes the random state."""
         seed = np.random.SeedSequence([self.seed or 0, zlib.crc32(scoped(graph, "state").encode())])
         self._random = graph.variable(random.state(int(seed.generate_state(1)[0])), "state", trainable=False)
         self._variables.append(self._random)
         return self._random
 
     def in_type_of(self, x: Tensor, variables: list[Variable]) -> list[Tensor]:
-        """The variables in x's type, if that is float16 or bfloat16: in it the layer computes, while an optimizer
-        changes the variables in float32."""
+        """Returns the variables cast to x's type if that is float16 or bfloat16, in which the layer then computes.
+        Optimizers update the variables in float32."""
         return [cast(variable, x.dtype) if is_half(x.dtype) else variable for variable in variables]
 
     def summary(self, input_shape=None, dtype="float32") -> None:
-        """Prints a table of the layers with the shapes of what they gave in their last call, and their parameters.
+        """Prints a table of the layers: the shapes of their last results, and their parameters.
 
-        input_shape: of an example, without the batch, for a model that has not been called; for several inputs a list
-        or dict of shapes. It is called with placeholders of that shape and the dtype, in model.graph, which is a new
-        graph unless it has one. ValueError: it has not been called, and no shape is given."""
+        input_shape: an example's shape, without the batch, for a model that has not been called; for several inputs a
+        list or dict of shapes. The model is called with placeholders of that shape and the dtype, in model.graph or a
+        new graph. ValueError: the model has not been called, and no shape is given."""
         if input_shape is not None:
             self(inputs(self.graph or Graph(), input_shape, dtype))
         print(summary(self))
@@ -429,8 +428,7 @@ class Layer:
         return free_path(graph, self.name, self._kind().lower())
 
     def known_features(self, x: Tensor, rank: int | None = None) -> int:
-        """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below
-        2)."""
+        """Returns the extent of x's last axis. ValueError: it is not known, or x has another rank (None: 2 or more)."""
         require_tensor(self._kind(), x)
         shape = list(x.shape or ())
         if not (len(shape) == rank if rank else len(shape) >= 2) or shape[-1] is None:
@@ -441,7 +439,7 @@ class Layer:
         return shape[-1]
 
     def require_floats(self, x) -> None:
-        """TypeError where x is no tensor of floats."""
+        """Raises TypeError if x is no tensor of floats."""
         require_tensor(self._kind(), x)
         if x.dtype != float32 and not is_half(x.dtype):
             raise mistake(
@@ -455,14 +453,14 @@ class Layer:
 
 
 def form_of(layer: Layer) -> tuple:
-    """What decides what a call of the layer computes, as far as that can be compared: the layers in it, and the options
-    of those of this package. What was made of calls is made anew where it has changed."""
+    """Returns a key that changes when layers are added or removed, or options of this package's layers change. Programs
+    compiled for another key are out of date."""
     return tuple((inner, *_options_of(inner)) for inner in layer._tree())
 
 
 def _options_of(layer):
     if not type(layer).__module__.startswith("alloy."):
-        return ()  # whose forward may keep in attributes what it likes
+        return ()  # a user's forward may set any attributes
     return tuple(
         (name, value) for name, value in vars(layer).items() if name not in _OWN and isinstance(value, _COMPARED)
     )
@@ -472,7 +470,7 @@ def _is_of_a_call(value) -> bool:
     return isinstance(value, Tensor) and not isinstance(value, Variable)
 
 
-# What a layer's variables are called, its own or in other libraries.
+# Names of layers' variables.
 _NAMES = ("weights", "bias", "gamma", "beta", "moving_mean", "moving_variance", "recurrent_weights")
 _MAY_HOLD = (Layer, Variable, list, tuple, dict, set, frozenset)
 _COMPARED = (bool, int, float, str, NoneType, FunctionType)
@@ -497,7 +495,7 @@ def _require_layers(op, layers):
 
 
 def _name_layer(error, path):
-    """Puts the path of the innermost layer at work into the message."""
+    """Adds the path of the innermost layer to the message."""
     if not path or hasattr(error, "layer"):
         return
     with suppress(AttributeError):

@@ -139,7 +139,7 @@ class GroupNorm(Normalization):
         return affine(x, _inserted(center, between), _inserted(spread, between), gamma, beta)
 
     def of_groups(self, x, means, variances):
-        """Returns the groups' mean and variance for each channel, from the channels' own, all (n, channels)."""
+        """Returns each channel's group's mean and variance, from the channels' means and variances, (n, channels)."""
         channels = x.shape[-1]
         if channels % self.groups:
             raise mistake("GroupNorm", f"Expected channels that are a multiple of {self.groups}, got {describe(x)}")

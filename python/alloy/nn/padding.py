@@ -11,7 +11,7 @@ _MASK: ContextVar[Tensor | None] = ContextVar("the mask of the batch that a mode
 
 @contextmanager
 def counting(mask: Tensor | None):
-    """Shows the mask to models that are called meanwhile: only examples with mask 1 count; None: all count."""
+    """Gives the mask to models called within the with statement: only examples with mask 1 count; None: all count."""
     before = _MASK.set(mask)
     try:
         yield

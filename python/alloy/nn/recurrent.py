@@ -41,7 +41,7 @@ class Recurrent(Layer):
     first along the last axis, then the backward one, whose last state belongs to the first step.
 
     units: the length of a state. layers: the number of cells, each over the states of the one before. lengths, in a
-    call: int32 (batch,), how many steps of each sequence count. The steps behind them carry the state, and give zeros.
+    call: int32 (batch,), how many steps of each sequence count. The steps after them carry the state, and give zeros.
     A length below 0 or above the steps gives NaN, which the loss shows and a Trainer stops at.
 
     Variables, for each layer and direction: weights (gates * units, features), recurrent_weights (gates * units,
@@ -202,7 +202,7 @@ class GRU(Recurrent):
 
 
 class Padding:
-    """The steps of sequences (steps, batch, n) that do not count, from their lengths."""
+    """The padding of sequences (steps, batch, n): the steps from each sequence's length on."""
 
     def __init__(self, op, lengths, steps):
         require_tensor(op, lengths)
@@ -223,7 +223,7 @@ class Padding:
         return states * cast(self._counts, states.dtype)
 
     def reversed(self, sequence):
-        """Reverses the steps of each sequence that count; the steps behind them stay."""
+        """Reverses the steps of each sequence that count; the steps after them stay."""
         turned = gather(transpose(sequence, (1, 0, 2)), self._reversed, axis=1, batch_dims=1)
         return transpose(turned, (1, 0, 2))
 

@@ -20,7 +20,7 @@ class _InOrder(Layer):
         self.order = order
 
     def turned(self, x, *axes):
-        """x with its axes behind the batch, counted from 1, in this order."""
+        """Returns x with the axes after the batch in the order `axes`; for "channels_last" x itself."""
         return x if self.order == "channels_last" or len(axes) < 2 else transpose(x, (0, *axes))
 
     def in_order(self, x):
@@ -29,10 +29,10 @@ class _InOrder(Layer):
 
 
 class Flatten(_InOrder):
-    """All axes but the first made one: (n, ...) becomes (n, m).
+    """Joins all axes but the first: (n, ...) becomes (n, m).
 
-    order: of the m elements. "channels_first" puts all places of the first channel before those of the second, as a
-    Flatten of PyTorch does; "channels_last" all channels of the first place before those of the second."""
+    order: "channels_last" puts the first place's channels first, then the second place's; "channels_first" puts the
+    first channel's places first, as PyTorch's Flatten does."""
 
     def __init__(self, *, order: str = "channels_last"):
         super().__init__(order)
@@ -43,11 +43,11 @@ class Flatten(_InOrder):
 
 
 class Reshape(_InOrder):
-    """The elements of each example in row-major order under another shape: (n, ...) becomes (n, *target_shape), in
-    which one extent may be -1: what is left. ValueError: the elements do not fit.
+    """Reshapes each example: (n, ...) becomes (n, *target_shape). One extent may be -1: the rest. ValueError: the
+    elements do not fit.
 
-    order: of the elements. "channels_first" takes them from (n, channels, ...) to such a target, as PyTorch does; x and
-    the result have the channels last all the same."""
+    order: "channels_last", row-major as x is. "channels_first" reads and writes the elements in PyTorch's order, (n,
+    channels, ...); x and the result still have the channels last."""
 
     def __init__(self, target_shape, *, order: str = "channels_last"):
         super().__init__(order)

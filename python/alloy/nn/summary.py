@@ -38,7 +38,7 @@ def summary(model) -> str:
 
 
 def counted(variables) -> list:
-    """Returns the variables that are parameters; a random state, of integers, is none."""
+    """Returns the variables without random states, which are integers."""
     return [variable for variable in variables if not is_integer(variable.dtype)]
 
 
@@ -56,7 +56,7 @@ def _shapes(tensors) -> str:
 
 
 def inputs(graph, shape, dtype):
-    """Makes placeholders of that shape behind the batch; a list or dict of shapes gives a list or dict."""
+    """Makes a placeholder (batch, *shape); a list or dict of shapes gives a list or dict."""
     if isinstance(shape, dict):
         return {key: inputs(graph, inner, dtype) for key, inner in shape.items()}
     if not isinstance(shape, (tuple, list)):

@@ -1,5 +1,5 @@
-"""All functions that add ops to a graph: those of the op table's rows (table.py), and by family functions with
-attributes or operands of their own, and composites. The engine checks shapes.
+"""All functions that add ops to a graph: table.py has the rows of the op table; the other modules have, by family, ops
+with attributes or operands of their own, and composites. The engine checks shapes.
 
 A module's __all__ lists the functions that users see as al.NAME."""
 

@@ -34,6 +34,6 @@ def absolute_square(x: Tensor) -> Tensor:
 
 
 def planar(x: Tensor) -> Tensor:
-    """Puts the imaginary parts behind the real parts along the last axis, which becomes twice as long; returns a real x
-    as it is."""
+    """Puts the imaginary parts after the real parts along the last axis, which becomes twice as long; returns a real x
+    unchanged."""
     return apply("planar", [x])

@@ -159,7 +159,7 @@ def _checked(op, given, initial):
 
 
 def _require_callable(op, arguments, **functions):
-    """Refuses, with a TypeError, anything that is no function of the arguments, which are written as in a lambda."""
+    """Raises TypeError if the value is no function of the arguments, which are written as in a lambda."""
     count = len(arguments.split())
     for name, function in functions.items():
         if not callable(function):

@@ -31,8 +31,8 @@ def ones(shape, dtype="float32") -> np.ndarray:
 def full(shape, value, dtype=None) -> np.ndarray:
     """Returns an array with the value, a number or an array that broadcasts, at each place.
 
-    dtype: None is that of the value: float32, int32 or bool of a number. ValueError: the value does not broadcast, or
-    the dtype cannot hold it."""
+    dtype: None is the value's, for a number float32, int32 or bool. ValueError: the value does not broadcast, or the
+    dtype cannot hold it."""
     extents = as_known_shape("full", shape)
     # Of an integer as_array makes int32, which may be narrower than the dtype.
     array = as_array(np.array(value) if dtype is not None and isinstance(value, int) else value, "full")
@@ -56,8 +56,8 @@ def eye(n, m=None, k=0, dtype="float32") -> np.ndarray:
 def arange(start, stop=None, step=1, dtype=None) -> np.ndarray:
     """Returns the numbers start, start + step, start + 2 * step, ... before stop; arange(n) is 0, ..., n - 1.
 
-    dtype: None is int32 where all three are integers, else float32. ValueError: the step is 0, or the dtype cannot hold
-    the numbers."""
+    dtype: None is int32 if all arguments are integers, else float32. ValueError: the step is 0, or the dtype cannot
+    hold the numbers."""
     start, stop = (0, start) if stop is None else (start, stop)
     given = (start, stop, step)
     require_all("arange", "numbers", Real, given)

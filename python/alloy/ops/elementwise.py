@@ -55,7 +55,7 @@ def isclose(a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False) -> Tensor:
     with spoken_of("cast", "isclose"), spoken_of("equal", "isclose"):
         a, b = (cast(as_tensor(given.graph, "isclose", x, "float32"), "float32") for x in (a, b))
         is_equal = apply("equal", [a, b])
-    distance = abs(a - b)  # of an infinity never finite
+    distance = abs(a - b)  # never finite if a or b is infinite
     is_close = is_equal | ((distance <= atol + rtol * abs(b)) & (distance < float("inf")))
     return is_close | (apply("is_nan", [a]) & apply("is_nan", [b])) if equal_nan else is_close
 
@@ -63,9 +63,9 @@ def isclose(a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False) -> Tensor:
 def clamp(x: Tensor, low, high) -> Tensor:
     """min(max(x, low), high).
 
-    low and high broadcast to x. If low is above high the result is high; a NaN gives way to a number. The gradient goes
-    to the chosen one of the three, at a bound to x. The three have one dtype, of numbers; each may be a number or an
-    array, but not all of them."""
+    low and high broadcast to x. If low is above high, the result is high. A number wins over NaN. The gradient goes to
+    the operand that is the result; to x if x equals a bound. The three have one dtype, of numbers; one or two may be
+    numbers or arrays."""
     return apply("clamp", [x, low, high])
 
 
@@ -85,9 +85,9 @@ def stop_gradient(x: Tensor) -> Tensor:
 def floor_divide(a, b) -> Tensor:
     """floor(a / b), Python's a // b; a % b is the remainder.
 
-    The operands are tensors of a number type and of one dtype, which the result has, of shapes that broadcast; one may
-    be a number or an array. Division by 0 gives the result of al.divide. No gradient flows back. ValueError: the shapes
-    do not broadcast. TypeError: the dtypes differ, or are others."""
+    The operands and the result have one dtype, of numbers; the shapes broadcast. One operand may be a number or an
+    array. Division by 0 gives the result of al.divide. No gradient flows back. ValueError: the shapes do not broadcast.
+    TypeError: the dtypes differ, or are not of numbers."""
     quotient = apply("divide", [a, b], typed="floor_divide")
     if is_half(quotient.dtype):
         a, b = (cast(one, "float32") if isinstance(one, Tensor) else one for one in (a, b))

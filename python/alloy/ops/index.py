@@ -45,11 +45,11 @@ def take_along_axis(x: Tensor, indices, axis) -> Tensor:
 
 
 def scatter(data, indices, updates, axis=0, *, mode="set") -> Tensor:
-    """Combines the slices of the updates along the axis, one after the other, with the data's slices at the indices, a
+    """Combines each slice of the updates along the axis, in order, with the data's slice at its index. indices: a
     vector.
 
-    data: a tensor, or a shape, whose elements the mode chooses: 0; for "multiply" and "divide" 1; for "minimum" the
-    greatest finite number of the updates' type, for "maximum" the least.
+    data: a tensor, or a shape. A shape is filled with 0; for "multiply" and "divide" with 1, for "minimum" with the
+    greatest finite number of the updates' type, for "maximum" with the least.
     updates: of the data's shape with the indices' length along the axis.
     mode: "set", "add", "subtract", "multiply", "divide", "minimum" or "maximum". Indices outside are skipped. The
     gradient of "set" is right only if the indices differ.

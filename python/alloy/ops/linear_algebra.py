@@ -37,12 +37,12 @@ def matmul(a, b) -> Tensor:
 
 
 def einsum(subscripts: str, *tensors) -> Tensor:
-    """Sums the products that the subscripts say, as numpy.einsum: "ij,jk->ik" is a matrix product, "bii->b" a trace.
+    """Sums products as the subscripts say, as numpy.einsum: "ij,jk->ik" is a matrix product, "bii->b" a trace.
 
-    Each tensor has a letter for each axis; all but one may be arrays. A letter that is not behind the arrow is summed
-    over; without an arrow the result has the letters that stand once, in alphabetical order. An ellipsis stands for the
-    other axes, which broadcast. Tensors are multiplied from left to right. ValueError: the subscripts do not fit the
-    tensors, or an extent that must be known is not."""
+    Each tensor has a letter for each axis; all tensors but one may be arrays. Letters that are missing after the arrow
+    are summed over; without an arrow the result has the letters that occur once, in alphabetical order. An ellipsis
+    stands for the other axes, which broadcast. Tensors are multiplied from left to right. ValueError: the subscripts do
+    not fit the tensors, or an extent that must be known is not."""
     if not isinstance(subscripts, str):
         raise mistake("einsum", f"Expected subscripts such as 'ij,jk->ik', got {subscripts!r}", TypeError)
     require_all("einsum", "tensors behind the subscripts", (Tensor, np.ndarray), tensors)
@@ -135,7 +135,7 @@ def _product(left, right, kept):
 
 
 def _matrices(x: Any, axes, both, rows, columns):
-    """Joins the axes of each of the two groups, behind the axes of both factors."""
+    """Returns x as matrices: first the axes of both factors, then the row axes joined, then the column axes joined."""
     x = transpose(x, [axes.index(axis) for axis in both + rows + columns])
     if len(rows) <= 1 and len(columns) <= 1:
         gone = [axis for axis, some in ((-2, rows), (-1, columns)) if not some]
@@ -161,7 +161,7 @@ def tril(x: Tensor, k=0) -> Tensor:
 
 
 def triu(x: Tensor, k=0) -> Tensor:
-    """Gives the matrices along the last two axes, whose extents must be known, zeros below diagonal k.
+    """Sets elements of the matrices along the last two axes, whose extents must be known, to zero below diagonal k.
 
     Diagonal 0 is the main one, 1 the one above it."""
     return where(greater_equal(_diagonals("triu", x, k), 0), x, False)
@@ -193,8 +193,8 @@ def diag(x: Tensor, k=0) -> Tensor:
 
 
 def outer(a, b) -> Tensor:
-    """Multiplies each element of a with each of b: a vector or the elements of another tensor in a row, (n,), and
-    (m,), give (n, m). One of them may be an array. TypeError: the dtypes differ."""
+    """Multiplies each element of a with each of b: (n,) and (m,) give (n, m); other shapes are flattened first. One of
+    them may be an array. TypeError: the dtypes differ."""
     require_all("outer", "tensors or arrays", (Tensor, np.ndarray), [a, b])
     with spoken_of("multiply", "outer"):
         return multiply(a.reshape(-1, 1), b.reshape(1, -1))

@@ -20,8 +20,8 @@ def log_softmax(x: Tensor, axis=-1) -> Tensor:
 
 
 def logsumexp(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
-    """log(sum(e^x)) over the axes, computed without overflow. Where all x are -inf it is -inf, with a gradient of 0;
-    where one is inf it is inf, with the gradient of max.
+    """log(sum(e^x)) over the axes, computed without overflow. If all x are -inf, it is -inf, with gradient 0; if one is
+    inf, it is inf, with the gradient of max.
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""

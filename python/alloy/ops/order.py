@@ -43,9 +43,9 @@ def bottom_k(x: Tensor, k, axis=-1) -> tuple[Tensor, Tensor]:
 
 
 def median(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
-    """Gives the middle one of the sorted elements along the axes, or the mean of the two in the middle.
+    """Returns the middle element of the sorted ones along the axes, or the mean of the two in the middle.
 
-    The gradient goes to these elements. NaN where one is NaN.
+    The gradient goes to these elements. If an element is NaN, the result is NaN.
 
     x: of a floating type, of known extents along the axes. axis: an axis or several; None means all. The reduced axes
     vanish, or stay with size 1 where keepdims. ValueError: x does not have the axis, or no element along it."""
@@ -77,28 +77,28 @@ def _first(op, x, k, axis, descending):
 
 
 def cumsum(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
-    """Sums each element and all before it along the axis. reverse: all behind it instead. exclusive: without the
-    element itself, so that the first is 0."""
+    """Sums each element and all before it along the axis; with reverse, all after it. exclusive: leaves the element
+    itself out, so that the first sum is 0."""
     return _cumulative("cumsum", "sum", x, axis, exclusive, reverse)
 
 
 def cumprod(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
-    """Multiplies each element and all before it along the axis. reverse: all behind it instead. exclusive: without the
-    element itself, so that the first is 1. The gradient is right where elements are 0, too."""
+    """Multiplies each element and all before it along the axis; with reverse, all after it. exclusive: leaves the
+    element itself out, so that the first product is 1. The gradient is right where elements are 0, too."""
     return _cumulative("cumprod", "product", x, axis, exclusive, reverse)
 
 
 def cummin(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
-    """Returns the least of each element and all before it along the axis, without NaN. reverse: all behind it instead.
-    exclusive: without the element itself, so that the first is the greatest finite number of the type. The gradient
+    """Returns the least of each element and all before it along the axis, ignoring NaN; with reverse, all after it.
+    exclusive: leaves the element itself out, so that the first is the greatest finite number of the type. The gradient
     goes to the least element, of equal ones to the nearest."""
     return _cumulative("cummin", "minimum", x, axis, exclusive, reverse)
 
 
 def cummax(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
-    """Returns the greatest of each element and all before it along the axis, without NaN. reverse: all behind it
-    instead. exclusive: without the element itself, so that the first is the least finite number of the type. The
-    gradient goes to the greatest element, of equal ones to the nearest."""
+    """Returns the greatest of each element and all before it along the axis, ignoring NaN; with reverse, all after it.
+    exclusive: leaves the element itself out, so that the first is the least finite number of the type. The gradient
+    goes to the greatest element, of equal ones to the nearest."""
     return _cumulative("cummax", "maximum", x, axis, exclusive, reverse)
 
 

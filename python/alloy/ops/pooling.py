@@ -63,8 +63,8 @@ def max_pool4d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     """Returns max_pool4d, and int32 of the same shape with the place of each element: the first greatest of its window.
 
-    indices: "global_4d" numbers the elements of the last four axes of x row-major, "global_3d" to "global_1d" those of
-    the last three, two or one; "local_4d" to "local_1d" number the elements of the window."""
+    indices: "global_4d" numbers the elements along the last four axes of x row-major, "global_3d" to "global_1d" along
+    the last three, two or one; "local_4d" to "local_1d" number the window's elements."""
     op = "max_pool4d_with_indices"
     attributes = _pool4d(op, window, strides, padding, dilations, ceil_mode) | {"indices_mode": indices}
     values, places = apply_all(op, [x], attributes)

@@ -18,8 +18,8 @@ def quantize(x: Tensor, scale, zero_point=0.0, *, dtype="int8", axis=-1) -> Tens
 def dequantize(x: Tensor, scale, zero_point=0.0, *, dtype="float32", axis=-1) -> Tensor:
     """scale * (x - zero_point), of the floating dtype.
 
-    x: of an integer type. scale, zero_point: as in quantize, or of the rank of x, one element for each block of x: each
-    of their extents divides x's."""
+    x: of an integer type. scale, zero_point: as in quantize, or tensors of x's rank with an element for each block of
+    x; each extent divides x's."""
     return apply("dequantize", [x, scale, zero_point], {"dtype": dtype, "axis": axis}, scalar_dtype="float32")
 
 

@@ -85,11 +85,10 @@ def broadcast_to(x: Tensor, shape) -> Tensor:
 def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
     """Adds elements before and after x along its axes, as numpy.pad does.
 
-    padding: a pair (before, after) for each axis, or one integer for all; so many elements are cut off where it is
-    negative, as PyTorch's pad does. mode: "constant" (the value), "reflect"
-    (mirrored at the last element, which is not repeated), "symmetric" (which is), "edge" (the last element), "wrap"
-    (x again), or "antiperiodic" (x again, with the other sign every other time). ValueError: a mirrored part is longer
-    than x, or nothing is left of it."""
+    padding: a pair (before, after) for each axis, or one integer for all. A negative number removes elements, as in
+    PyTorch's pad. mode: "constant" (the value), "reflect" (mirrored, without the last element), "symmetric" (mirrored,
+    with it), "edge" (the last element), "wrap" (x again), or "antiperiodic" (x again, with the other sign every other
+    time). ValueError: a mirrored part is longer than x, or nothing is left of x."""
     rank = len(known_shape("pad", x))
     if mode not in PAD_MODES:
         raise mistake("pad", f"Expected a mode among {', '.join(PAD_MODES)}, got {mode!r}")
@@ -112,7 +111,7 @@ def concat(tensors, axis) -> Tensor:
 
 
 def stack(tensors, axis=0) -> Tensor:
-    """Joins tensors of one shape side by side along a new axis, a position in the result."""
+    """Joins tensors of one shape along a new axis. axis: its position in the result."""
     return apply("stack", as_sequence("stack", "tensors", tensors), {"axis": axis})
 
 
@@ -142,11 +141,11 @@ def tile(x: Tensor, repeats) -> Tensor:
 
 
 def repeat(x: Tensor, repeats, axis=None) -> Tensor:
-    """x with each element along the axis so many times in a row: [1, 1, 2, 2] of [1, 2] by 2. Along the axis None, x is
+    """Repeats each element along the axis: [1, 2] by 2 becomes [1, 1, 2, 2]. axis: None repeats the elements of x as
     one row.
 
     repeats: a number of 1 or more, or a number for each element; then the extent must be known. ValueError: there are
-    more or fewer."""
+    more or fewer numbers than elements."""
     require_tensor("repeat", x)
     if axis is None:
         return repeat(reshape(x, -1), repeats, 0)
@@ -172,10 +171,10 @@ def flip(x: Tensor, axis=None) -> Tensor:
 
 
 def roll(x: Tensor, shift, axis=None) -> Tensor:
-    """x moved along the axis by the shift; what is moved beyond the end comes first: [3, 1, 2] of [1, 2, 3] by 1. Along
-    the axis None, x is one row.
+    """Moves elements along the axis by the shift, beyond the end to the front: [1, 2, 3] by 1 becomes [3, 1, 2]. axis:
+    None moves the elements of x as one row.
 
-    shift, axis: an integer or several; one shift is that of every axis. ValueError: the extent is not known."""
+    shift, axis: an integer or several; one shift counts for every axis. ValueError: the extent is not known."""
     shape = known_shape("roll", x)
     if axis is None:
         return reshape(roll(reshape(x, -1), shift, 0), shape)
@@ -191,10 +190,10 @@ def roll(x: Tensor, shift, axis=None) -> Tensor:
 
 
 def slice_update(x: Tensor, key, update) -> Tensor:
-    """Returns x with the update in the place of x[key], as NumPy's x[key] = update does; x itself stays.
+    """Returns x with x[key] replaced by the update, as NumPy's x[key] = update does; x itself stays.
 
     key: an index as in x[key], for instance np.s_[1:, ::2]. update: a tensor, an array or a number, which broadcasts to
-    x[key]. ValueError: it does not. TypeError: it is of another dtype."""
+    x[key]. ValueError: it does not broadcast. TypeError: it has another dtype."""
     return update_slice(x, key, update)
 
 

@@ -16,8 +16,8 @@ _NAMED = {kind.__name__.lower(): kind for kind in (SGD, Adagrad, Adam, AdamW, Li
 
 
 def named(optimizer):
-    """Makes an optimizer, with its defaults, of its name in any case. Anything with a method minimize is returned as it
-    is."""
+    """Makes the optimizer of that name, in upper or lower case, with its defaults. An object with a method minimize is
+    returned unchanged."""
     if isinstance(optimizer, str):
         if optimizer.lower() not in _NAMED:
             known = ", ".join(_NAMED)

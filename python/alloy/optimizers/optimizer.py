@@ -51,8 +51,8 @@ class Optimizer:
     decay of biases and norms: {lambda v: len(v.shape) < 2: {"weight_decay": 0}}.
 
     clip_value: limits gradients to -clip_value ... clip_value. clip_norm: multiplies all gradients by min(1, clip_norm
-    / (norm + 1e-6)), norm that of all their elements (torch.nn.utils.clip_grad_norm_). accumulate_steps: only every so
-    many steps change the parameters, by the mean of their gradients. skip_nonfinite: a step with an infinite or NaN
+    / (norm + 1e-6)), with the norm over all their elements (torch.nn.utils.clip_grad_norm_). accumulate_steps: the
+    parameters change once in so many steps, by the mean gradient. skip_nonfinite: a step with an infinite or NaN
     gradient changes nothing; skipped(graph) counts such steps. loss_scale: an al.LossScale, for float16 activations;
     skips such steps, too. ema_decay: keeps an average of each parameter, average = ema_decay * average + (1 -
     ema_decay) * parameter, at first the parameter (see swap).
@@ -78,9 +78,9 @@ class Optimizer:
     ):
         for name in unknown:
             raise self._unknown(name)
-        self._rates: list[_core.WeakVariable] = []  # where the steps made so far have the rate, a number
-        self._computed = False  # whether a step was made that computes its rate
-        self._shared: list[tuple[_core.WeakVariable, State]] = []  # for each graph a variable of it and the state
+        self._rates: list[_core.WeakVariable] = []  # the graphs' variables for a rate that is a number
+        self._computed = False  # True once a step computes its rate
+        self._shared: list[tuple[_core.WeakVariable, State]] = []  # (a variable of the graph, the state) for each graph
         self._slots: dict[int, tuple[_core.WeakVariable, State, State]] = {}  # by hash: the variable, its slots, _steps
         self._rate = self._checked_rate(lr)
         self.groups = self._checked_groups(groups)

@@ -1,1 +1,1 @@
-"""Programs around the package: the command line, drawings, questions to the framework."""
+"""Programs around the package: the command line, drawings, checks of the framework."""

@@ -408,7 +408,7 @@ def app() -> None:
         _commands(prog_name="alloy")
     except SystemExit as end:
         if end.code == 130:
-            print("\nalloy: interrupted", file=sys.stderr)  # behind a ^C, or a bar that had no time to end its line
+            print("\nalloy: interrupted", file=sys.stderr)  # after ^C, or a bar that had no time to end its line
         raise
     except _Interrupted as end:
         print(f"\nalloy: {end}", file=sys.stderr)

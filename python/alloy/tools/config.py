@@ -1,8 +1,7 @@
-"""The file that describes a run, in TOML: how it is read, checked and written. EXAMPLE shows one; in a file everything
-is optional.
+"""Reads, checks and writes the TOML file that describes a run. EXAMPLE shows one; every key is optional.
 
-What has a name is written as that name alone, or as a table of the name and its options. Paths are relative to the
-file. "FILE.py:FUNCTION" is a function of the user's instead of a name."""
+A value is a name, or a table of the name and its options. "FILE.py:FUNCTION" instead of a name is a function of the
+user's. Paths are relative to the file."""
 
 import json
 import os
@@ -33,10 +32,10 @@ batch_size = 64
 dtype = "float32"
 seed = 0
 threads = 2"""
-PARTS = ("model", "data", "loss", "optimizer", "schedule")  # each a name, or a table of it and options
-LISTS = ("metrics", "augmentation")  # lists of such
-COUNTS = {"epochs": 1, "batch_size": 1, "seed": 0, "threads": 1}  # and the least of each
-# classes: how many, or their names; input_shape: of an example. Both are found in the data where they are not given.
+PARTS = ("model", "data", "loss", "optimizer", "schedule")  # each a name, or a table with a name
+LISTS = ("metrics", "augmentation")  # lists of names and tables
+COUNTS = {"epochs": 1, "batch_size": 1, "seed": 0, "threads": 1}  # with their least values
+# classes: their number or their names; input_shape: an example's. The data give both by default.
 OTHERS = {"dtype": (str,), "validation": (int, float, str), "classes": (int, list), "input_shape": (list,)}
 KEYS = (*PARTS[:2], "validation", *PARTS[2:], *LISTS, *COUNTS, "dtype", "classes", "input_shape")
 MOST_IN_A_BATCH = 65536
@@ -48,7 +47,7 @@ def mistake(message: str, kind: type[Exception] = ValueError) -> Exception:
 
 
 def read(path) -> dict:
-    """The settings in the file, or in the file config.toml of a directory; paths in them are absolute.
+    """Reads the settings in the file, or in config.toml of a directory, and makes their paths absolute.
 
     ValueError: it is no TOML, has an unknown key, or a value of the wrong kind. OSError: it cannot be read."""
     path = Path(path)
@@ -66,7 +65,7 @@ def read(path) -> dict:
 
 
 def checked(given: dict, where: str = "") -> dict:
-    """The settings with a table for each name. where: " in FILE" for messages."""
+    """Returns the settings with a table for each name. where: " in FILE" for messages."""
     found = {}
     for key, value in given.items():
         if key not in KEYS:
@@ -104,7 +103,7 @@ def _require(good, key, expected, value, where):
 
 
 def with_paths(settings: dict, change) -> dict:
-    """The settings with change(path) for each path in them."""
+    """Returns the settings with change(path) for each path."""
 
     def changed(part):
         file, colon, function = part["name"].rpartition(":")
@@ -122,12 +121,12 @@ def with_paths(settings: dict, change) -> dict:
 
 
 def is_users(name: str) -> bool:
-    """Whether the name is that of a function in a user's file."""
+    """Returns whether the name is a function in a user's file."""
     return ".py:" in name
 
 
 def write(settings: dict, path) -> None:
-    """Writes a file that read gives back, completely or not at all."""
+    """Writes a file for `read`, completely or not at all."""
     base = os.path.abspath(os.path.dirname(path))
     relative = with_paths(settings, lambda inner: os.path.relpath(inner, base))
     table = {key: _written(relative[key]) for key in KEYS if relative.get(key) is not None}
@@ -135,7 +134,7 @@ def write(settings: dict, path) -> None:
 
 
 def _written(value):
-    """The value as the file has it: no None, which TOML lacks, texts as keys, a table of a name alone as that name."""
+    """Returns the value for TOML: without None, with strings as keys, and with a name for a table of a name alone."""
     if isinstance(value, (list, tuple)):
         return [_written(item) for item in value]
     if not isinstance(value, dict):

@@ -116,7 +116,7 @@ class Question:
 class Finding:
     question: Question
     outcome: Outcome
-    verdict: str  # of VERDICTS
+    verdict: str  # one of VERDICTS
 
     @property
     def says(self) -> str:

@@ -11,8 +11,8 @@ _CLASSES = ("softmax_cross_entropy", "categorical_hinge")
 
 
 def table(settings: dict, labels: list, values: np.ndarray) -> str:
-    """Returns a row for each label: the likeliest class and the probability of each, or the model's numbers. values:
-    (labels, ...), the model's outputs. ValueError: an example has more values than such a table can show."""
+    """Returns CSV text with a row for each label: the likeliest class and the classes' probabilities, or the model's
+    numbers. values: (labels, ...), the model's outputs. ValueError: an example's output has more than one axis."""
     loss, classes = settings["loss"]["name"], settings.get("classes")
     values = np.asarray(values, np.float64)
     columns = 1 if values.ndim == 1 else values.shape[1]

@@ -142,8 +142,8 @@ def _schedule(part, rate):
 
 
 def _scheduled(settings, steps):
-    """Returns the settings with the schedule's steps as numbers. `steps`, unless given, is the length of the training
-    behind the warm-up."""
+    """Returns the settings with the schedule's steps as numbers. By default a schedule takes the steps of the training
+    after the warm-up. steps: the steps of an epoch, or None."""
     if "schedule" not in settings:
         return settings
     part = dict(settings["schedule"])
@@ -215,7 +215,7 @@ def sample(settings: dict) -> tuple[dict, al.Trainer, tuple]:
 
 
 def prove(directory: Path) -> None:
-    """Makes the directory if it is missing. ValueError: nothing can be written into it."""
+    """Makes the directory if it is missing. ValueError: it is not writable."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
@@ -243,7 +243,7 @@ def claimed(directory: Path):
 
 def trained(op: str, place: Path, settings: dict, rows) -> al.Trainer:
     """Returns a trainer of the run's model with its learned weights. place: the run's directory, or a file of weights
-    in it. op, rows: "evaluate" or "predict", and its data, as Trainer takes it."""
+    in it. op: "evaluate" or "predict". rows: data for Trainer."""
     path = place / "model.safetensors" if place.is_dir() else place
     path = path if path.exists() else place / "checkpoint.safetensors"
     if not path.exists():

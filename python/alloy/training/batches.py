@@ -1,5 +1,5 @@
-"""The batches of a data set: what their parts are for a training, and how they come into memory that the device reads
-in place, while the step before computes."""
+"""The batches of a data set: divides them into x, y and weights, and loads them into memory that the device reads,
+while the step before computes."""
 
 import queue
 import threading
@@ -23,7 +23,7 @@ from alloy.training.interrupts import uninterrupted
 
 
 class Parts(NamedTuple):
-    """What the parts of an element are for: structures of Specs or of arrays, in the order of the feeds."""
+    """The parts of an element by their use: structures of Specs or of arrays, in the order of the feeds."""
 
     x: Any
     y: Any = None
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(op: str, data: Dataset, element=None) -> Parts:
-    """The parts of the data set's elements as Specs, or those of an element."""
+    """Returns the parts of an element, or by default the Specs of the data set's parts."""
     element, mask = data.spec if element is None else element, None
     given = list(element) if _is_tuple(element) else [element]
     if data.padded:
@@ -70,8 +70,8 @@ def _of_many(data) -> str:
 
 
 def as_dataset(op: str, data, batch_size: int | None, *, seed: int | None = None, last: str = "smaller") -> Dataset:
-    """Batches of what a user gives: a tuple of arrays, an al.data.Dataset, or an object with __len__ and __getitem__.
-    batch_size: None is 32. seed: of the order of what is no Dataset; None: as they are."""
+    """Returns batches of the user's data: a tuple of arrays, an al.data.Dataset, or an object with __len__ and
+    __getitem__. batch_size: None is 32. seed: shuffles data other than a Dataset; None keeps the order."""
     if hasattr(batch_size, "__array__"):
         raise mistake(op, "Expected examples and targets as one tuple, (x, y), got two arguments", TypeError, "called")
     if batch_size is not None:
@@ -111,7 +111,7 @@ def as_dataset(op: str, data, batch_size: int | None, *, seed: int | None = None
 
 
 def _is_items(data) -> bool:
-    """Whether it is a data set of PyTorch's kind, and no array."""
+    """Returns whether the data are an object like PyTorch's data sets, and no array."""
     has = all(hasattr(data, name) for name in ("__len__", "__getitem__"))
     return has and not isinstance(data, (tuple, list, dict, str)) and not hasattr(data, "__array__")
 
@@ -119,22 +119,22 @@ def _is_items(data) -> bool:
 class Feed:
     """Runs an executable over the batches of an epoch, one dispatch a turn.
 
-    The batches take turns in a few sets of memory: one is filled while the device reads another. Where loading a batch
-    may wait, or calls a user's function, a thread fills them."""
+    The batches take turns in a few sets of memory: one is filled while the device reads another. If loading may wait,
+    or calls a user's function, a thread fills them."""
 
     def __init__(self, data: Dataset, step: Executable, ahead: int, several: tuple[int, Executable] | None = None):
-        """ahead: how many further steps are in flight when one is waited for. several: so many steps in one dispatch of
-        that executable, for as long as there are enough batches of full size."""
+        """Makes the memory. ahead: the number of later steps in flight while the feed waits for a step. several:
+        (count, executable), a dispatch of `count` steps, used while there are enough full batches."""
         self._data, self._step, self._ahead = data, step, ahead
         self._together, self._several = several or (1, step)
         self._sets = [self._new_memory() for _ in range(ahead + (1 if data.in_memory else 2))]
         self.waited = 0.0  # seconds for input, so far
 
     def turns(self, epoch: int, start: int = 0) -> Iterator[tuple[int, Any, Any]]:
-        """The dispatches from the batch `start` of the epoch on, each as it begins: how many steps it makes; the
-        element that it reads, of several the last one, in memory that is used again after the next turn; and what the
-        executable fetches, a list or a Submission. All steps are done when it ends."""
-        self._memory = queue.SimpleQueue()  # what no step reads
+        """Starts the dispatches from the epoch's batch `start` on, and yields for each: its number of steps; its last
+        element, in memory that is used again after the next turn; and its fetches, a list or a Submission. All steps
+        are done at the end."""
+        self._memory = queue.SimpleQueue()  # memory that no step reads
         for memory in self._sets:
             self._memory.put(memory)
         filled = self._filled(self._data.loads(epoch, start))
@@ -168,7 +168,7 @@ class Feed:
         self._memory.put(memory)
 
     def _new_memory(self):
-        """Arrays for the largest batch; None where its size is not known."""
+        """Makes arrays for the largest batch; None: its size is not known."""
         rows = self._data.rows
         if rows is None:
             return None
@@ -176,7 +176,7 @@ class Feed:
         return [empty((*front, rows, *spec.shape[1:]), spec.dtype) for spec in leaves(self._data.spec)]
 
     def _filled(self, loads):
-        """Pairs of a memory and the dispatches that read it: (steps, element, arrays)."""
+        """Yields each memory with the dispatches that read it: (steps, element, arrays)."""
         while True:
             group = list(islice(loads, self._together))
             if not group:
@@ -185,7 +185,7 @@ class Feed:
             yield memory, self._load(group, memory)
 
     def _fed(self, element):
-        """The arrays of an element that are fed: the first ones, of a prediction those of x."""
+        """Returns the arrays of an element that are fed: the first ones, in a prediction x's."""
         return leaves(element)[: len(self._step.feeds)]
 
     def _load(self, group, memory):
@@ -206,8 +206,8 @@ class Feed:
 
 
 def _in_thread(items, wake):
-    """The items, of which up to two are made ahead by a thread. It ends with the generator, which waits a second for
-    it. wake: ends what making an item may wait for."""
+    """Yields the items; a thread makes up to two ahead. It ends with the generator, which waits a second for it. wake:
+    wakes the thread if it waits for memory."""
     ready, ended = queue.Queue(maxsize=2), threading.Event()
 
     def give(*pair):

@@ -107,8 +107,8 @@ class LambdaCallback(Callback):
 
 
 class _Best(Callback):
-    """Follows a quantity of the history. mode: "max" if the greatest value is best, "min" if the least is; "auto" knows
-    the direction of losses and of the metrics of al.metrics."""
+    """Keeps the best value of a quantity in the history. mode: "max" if the greatest is best, "min" if the least is;
+    "auto" knows it for losses and for the metrics of al.metrics."""
 
     def __init__(self, monitor: str | None, mode: str, min_delta: float = 0.0):
         super().__init__()
@@ -257,10 +257,10 @@ class ReduceLROnPlateau(_Best):
 
 class Checkpoint(_Best):
     """Saves the whole training (Trainer.save) after every epoch, or, given a quantity to monitor, after each epoch that
-    is the best so far; mode is as in EarlyStopping. every_steps: saves also after every so many steps. An interrupt
-    (Ctrl-C) saves before it ends the training.
+    is the best so far; mode is as in EarlyStopping. every_steps: saves also after each such number of steps. Ctrl-C
+    saves before it ends the training.
 
-    `trainer.fit(..., resume=path)` continues from the file; al.load(model, path) takes the model's variables from
+    `trainer.fit(..., resume=path)` continues from the file; al.load(model, path) reads the model's variables from
     it."""
 
     def __init__(self, path, monitor: str | None = None, *, mode: str = "auto", every_steps: int | None = None):
@@ -298,7 +298,7 @@ class Checkpoint(_Best):
 
 class CSVLogger(Callback):
     """Writes a line of comma-separated values after each epoch into a file, whose first line has their names; arrays
-    are left out. A resumed fit continues behind the lines of its earlier epochs."""
+    are left out. A resumed fit continues after the lines of its earlier epochs."""
 
     def __init__(self, path):
         super().__init__()

@@ -22,8 +22,8 @@ def save(variables, path) -> None:
     """Writes the variables (a list of them, or a model) into a safetensors file.
 
     All values of a graph are of one moment between two runs. The file appears complete or not at all, even if the power
-    fails, with the permissions of a new file or of the replaced one; behind a symbolic link it replaces the link's
-    target. If several threads or processes save to one path, the last one to finish wins.
+    fails, with the permissions of a new file or of the replaced one. It replaces a symbolic link's target. If several
+    threads or processes save to one path, the last one to finish wins.
 
     A missing directory is made. ValueError: two variables have one name, or a variable has none or one that such a file
     cannot hold. OSError: the disk is full, ..."""
@@ -206,7 +206,7 @@ def _by_graph(variables) -> dict:
 
 @contextmanager
 def said_of(path):
-    """Puts the user's path into an OSError raised meanwhile, which names no file (a full disk) or a temporary one."""
+    """Puts the user's path into an OSError that names no file (a full disk) or a temporary one."""
     try:
         yield
     except OSError as error:
@@ -216,7 +216,7 @@ def said_of(path):
 
 
 def replace_file(path, content: bytes) -> None:
-    """Puts a file with this content in the place of whatever is there, in one step."""
+    """Replaces the file at the path by one with this content, in one step."""
     place = _place(path)
     directory, prefix = os.path.dirname(place), _prefix(place)
     _tidy(prefix)
@@ -244,7 +244,7 @@ def replace_file(path, content: bytes) -> None:
 
 
 def _prefix(path: str) -> str:
-    """Returns the beginning of the names of temporary files that will replace that one."""
+    """Returns the prefix of the temporary files that replace the path."""
     directory, name = os.path.split(path)
     return os.path.join(directory, f".{name}.saving-")
 
@@ -260,7 +260,7 @@ def _open_new(prefix: str):
 
 
 def _tidy(prefix: str) -> None:
-    """Removes temporary files that killed saves have left behind, those that no process has locked."""
+    """Removes temporary files of killed saves, which no process has locked."""
     for left in glob(f"{escape(prefix)}*"):
         with suppress(OSError), open(left, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -22,8 +22,8 @@ _NAMES = {"x": "examples", "y": "targets", "weights": "weights", "mask": "mask"}
 
 
 def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
-    """Raises a ValueError if an array holds numbers that are not finite (only if finite is true), targets that the loss
-    refuses, lengths outside the steps, or negative sample weights.
+    """Raises ValueError for targets that the loss refuses, lengths outside the steps, negative sample weights, and, if
+    `finite`, numbers that are not finite.
 
     given: the tuple of arrays that data is made of."""
     for what, part in zip(_NAMES, given):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uninterrupted():
-    """Finishes the work meanwhile: Ctrl-C raises KeyboardInterrupt behind it. A second one raises at once."""
+    """Lets the with statement finish: Ctrl-C raises KeyboardInterrupt after it. A second Ctrl-C raises at once."""
     ours = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT) if ours else None
     if before is not signal.default_int_handler:  # another thread, or a program with a handler of its own

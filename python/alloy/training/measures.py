@@ -1,4 +1,4 @@
-"""What a training minimizes and measures: the losses and metrics of a model's outputs, and their totals."""
+"""The losses and metrics of a model's outputs, and their totals over batches."""
 
 import functools
 import itertools
@@ -19,9 +19,9 @@ from alloy.ops import cast, divide_no_nan, where
 
 
 class Measures:
-    """loss: a name or a function, of a model's only output or of all its outputs together; or a dict or list with one
-    for each output, whose values are added, multiplied by loss_weights where given. metrics: names, functions and
-    al.metrics.Metric; or a dict or list with such for each output."""
+    """loss: a name or a function of the model's whole result; or a dict or list with one for each output. Their sum,
+    weighted by loss_weights if given, is minimized. metrics: names, functions and al.metrics.Metric; or a dict or list
+    of these for each output."""
 
     def __init__(self, loss, given=(), loss_weights=None):
         self.loss = loss
@@ -38,7 +38,7 @@ class Measures:
                 f"Expected finite loss_weights beside several losses, by their outputs, got {loss_weights!r}",
                 act="called",
             )
-        self._metrics = {}  # by name in the history: the output, the metric
+        self._metrics = {}  # name in the history: (output, metric)
         taken = {"loss", *map(_loss_name, self._losses)}
         for key, some in _outputs(given, of_lists=True):
             beside = self._losses.get(key, loss)
@@ -53,42 +53,42 @@ class Measures:
 
     @property
     def losses(self) -> list:
-        """The functions that are the losses of the outputs."""
+        """The loss functions of the outputs."""
         return list(self._losses.values())
 
     def loss_of_each(self, predictions, targets):
-        """Triples of a loss and its output and targets, in structures of tensors or arrays."""
+        """Returns triples (loss, output, targets) of these structures of tensors or arrays."""
         return [
             (loss, _part(predictions, key, "outputs"), _part(targets, key, "targets"))
             for key, loss in self._losses.items()
         ]
 
     def greater_is_better(self, name: str) -> bool | None:
-        """Of a quantity of the history: False for losses, for metrics what they say; None: unknown."""
+        """Returns whether greater values of a quantity in the history are better: False for losses; None: unknown."""
         name = name.removeprefix("val_")
         if name in self._metrics:
             return self._metrics[name][1].greater_is_better
         return False if name == "loss" or name.endswith("_loss") else None
 
     def sums_of(self, predictions, targets, weights, mask) -> dict:
-        """By output, pairs of scalars, the sum of the losses of a batch and what their mean divides it by."""
+        """Returns for each output two scalars: the sum of a batch's losses, and the divisor of their mean."""
         found = {}
         for key, loss in self._losses.items():
             output, target = _part(predictions, key, "outputs"), _part(targets, key, "targets")
             value = loss(output, target)
             _require_examples_apart(value, output, target)
             given = _part(weights, key, "weights", optional=True)
-            if given is not None:  # a negative one shows as a loss that is not finite
+            if given is not None:  # a negative weight makes the loss NaN
                 given = where(given >= 0, given, math.nan)
             total, count = losses.sums(value, given, mask=mask)
-            if getattr(value, "shape", None) == ():  # of a batch, which counts as its examples do
+            if getattr(value, "shape", None) == ():  # a batch's mean counts once for each example
                 examples = _count(predictions)
                 total, count = total * examples, count * examples
             found[key] = total, count
         return found
 
     def losses_of(self, sums: dict) -> dict[str, Tensor]:
-        """Scalars: the "loss" that is minimized and, where several make it, each by the name of its output."""
+        """Returns the scalar "loss" that is minimized and, if it has several parts, each output's "NAME_loss"."""
         means = {key: divide_no_nan(*pair) for key, pair in sums.items()}
         if None in means:
             return {"loss": means[None]}
@@ -96,14 +96,14 @@ class Measures:
         total = functools.reduce(operator.add, weighted)
         return {"loss": total, **{_loss_name(key): value for key, value in means.items()}}
 
-    # ---- the sums of all batches since they were restarted, in variables of the graph ----
+    # ---- sums of the batches since the last restart, in variables of the graph ----
 
     def totals(self, graph: Graph, path: str) -> dict[str, State]:
-        """Of each loss and each metric."""
+        """Returns a new State for each loss and each metric."""
         return {name: State(graph, f"{path}/{name}") for name in (*map(_loss_name, self._losses), *self._metrics)}
 
     def add(self, totals: dict[str, State], sums: dict, predictions, targets, mask) -> None:
-        """Adds a batch. sums: of its losses."""
+        """Adds a batch to the totals. sums: from sums_of."""
         for key, (total, count) in sums.items():
             accumulate(totals[_loss_name(key)], "total", total)
             accumulate(totals[_loss_name(key)], "count", count)
@@ -111,7 +111,7 @@ class Measures:
             metric.update(totals[name], _part(predictions, key, "outputs"), _part(targets, key, "targets"), mask)
 
     def results(self, totals: dict[str, State]) -> dict[str, Tensor]:
-        """The values by the names that they have in the history."""
+        """Returns the values by their names in the history."""
         states = {key: totals[_loss_name(key)] for key in self._losses}
         sums = {key: [accumulated(state, part) for part in ("total", "count")] for key, state in states.items()}
         found = {name: metric.result(totals[name]) for name, (_, metric) in self._metrics.items()}
@@ -121,12 +121,12 @@ class Measures:
 
 
 def _loss_name(key) -> str:
-    """Of an output's loss, in the history."""
+    """Returns the name of an output's loss in the history."""
     return "loss" if key is None else f"{key}_loss"
 
 
 def _require_examples_apart(value, predictions, targets):
-    """ValueError where the loss pairs each example with all others: (n,) beside (n, 1) broadcasts to (n, n)."""
+    """Raises ValueError if the loss pairs each example with all others: (n,) and (n, 1) broadcast to (n, n)."""
     first = leaves(value)[0]
     if not isinstance(first, Tensor) or not isinstance(predictions, Tensor) or not isinstance(targets, Tensor):
         return
@@ -149,13 +149,13 @@ def _require_examples_apart(value, predictions, targets):
 
 
 def _count(predictions):
-    """How many examples the batch has."""
+    """Returns the number of examples in the batch."""
     first = cast(leaves(predictions)[0], "float32")
     return apply("count", [first], {"axes": [0]})
 
 
 def _outputs(given, of_lists=False) -> list[tuple[Any, Any]]:
-    """Pairs of an output and what is given for it; the output None stands for what a model gives as a whole."""
+    """Returns pairs (output, given value); the output None is the model's whole result."""
     if isinstance(given, dict):
         pairs = given.items()
     elif isinstance(given, (list, tuple)) and (not of_lists or any(isinstance(one, (list, tuple)) for one in given)):
@@ -167,7 +167,7 @@ def _outputs(given, of_lists=False) -> list[tuple[Any, Any]]:
 
 
 def _part(structure, key, what, optional=False):
-    """What belongs to an output."""
+    """Returns the part of the structure that belongs to an output."""
     if key is None or (optional and not isinstance(structure, (dict, list, tuple))):
         return structure
     try:

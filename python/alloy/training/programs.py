@@ -1,5 +1,4 @@
-"""What is compiled of a model, its measures and its optimizer: the training step, the evaluation and the prediction,
-over the variables of one graph."""
+"""The executables of a training: the step, the evaluation and the prediction, over the variables of one graph."""
 
 import functools
 import re
@@ -25,12 +24,12 @@ from alloy.training.batches import Parts
 from alloy.training.history import Measured
 from alloy.training.measures import Measures
 
-_MOST_CLASSES = 2**24  # for which there is a table of weights
+_MOST_CLASSES = 2**24  # in a table of weights
 _LOCKS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # by the model, which may have several trainers
 
 
 def _one_at_a_time(method):
-    """Threads take turns: what is made first is made once. What an exception leaves half made is forgotten."""
+    """Lets threads take turns, so that each program is made once. An exception undoes changes of the states."""
 
     @functools.wraps(method)
     def locked(self, *args, **options):
@@ -46,20 +45,20 @@ def _one_at_a_time(method):
 
 
 class Programs:
-    """Everything is made when it is first needed, once for each form of the batches (Parts)."""
+    """Makes each program at its first use, once for each form of the batches (Parts)."""
 
     def __init__(self, model, measures: Measures, optimizer, dtype: str, check_finite: bool):
-        """dtype: that the model is given floats in. check_finite: whether a loss that is not finite ends the training;
-        one whose optimizer skips such steps goes on."""
+        """Makes nothing yet. dtype: the type of the model's float inputs. check_finite: a loss that is not finite ends
+        the training, unless the optimizer skips such steps."""
         self.model, self._measures, self._optimizer = model, measures, optimizer
         self._dtype = dtype
         self.skips = bool(getattr(optimizer, "skip_nonfinite", False) or getattr(optimizer, "loss_scale", None))
         self.stops = check_finite and not self.skips
         self._graph: Graph | None = None
-        self._metrics = "metrics"  # what the names of the totals begin with
+        self._metrics = "metrics"  # the prefix of the totals' names
         self._progress: State | None = None
         self._placeholders: dict[tuple, Tensor] = {}
-        self._form: tuple = ()  # of the model, when something was last built or asked for
+        self._form: tuple = ()  # the model's form_of at the last build
         self._predicted: dict[tuple, object] = {}
         self._totals: dict[str, dict[str, State]] = {}
         self._requests: dict[tuple, tuple] = {}
@@ -68,7 +67,7 @@ class Programs:
 
     @property
     def graph(self) -> Graph:
-        """The model's, or that of layers in it which have been called before; a new one if there is none yet."""
+        """The graph of the model or of its layers that have been called, else a new one."""
         if self._graph is None:
             known = (layer.graph for layer in self.model._tree() if layer.graph is not None)
             self._graph = next(known, None) or Graph()
@@ -76,27 +75,26 @@ class Programs:
 
     @property
     def begun(self) -> bool:
-        """Whether anything was made."""
+        """True once a program was built."""
         return self._progress is not None
 
     @property
     def progress(self) -> State:
-        """Once anything was made: the steps of the epoch, the epochs, whether all losses were finite."""
+        """The epoch's steps, the epochs, and whether all losses were finite; needs `begun`."""
         assert self._progress is not None
         return self._progress
 
     @property
     def lasting(self) -> list[Variable]:
-        """What a training goes on with: all variables of the graph but the totals of evaluations, each of which begins
-        anew."""
+        """The variables that a resumed training needs: all of the graph but the totals of evaluations."""
         return [
             variable for variable in self.graph.variables if not re.match(r"metrics(_\d+)?/evaluation/", variable.name)
         ]
 
     @_one_at_a_time
     def step(self, parts: Parts, class_weight: dict | None = None, together: int | None = None) -> Executable:
-        """A training step, which adds what it measures to the totals. together: so many steps at once, of batches along
-        a new first axis."""
+        """Returns a training step, which adds its losses and metrics to the totals. together: the number of steps in
+        one run, with their batches along a new first axis."""
         self._build(parts)
         weight_of = None if class_weight is None else _weights_of_classes(class_weight)
         trainable = tuple(variable for variable in self.model.variables if variable.trainable)
@@ -110,7 +108,7 @@ class Programs:
 
     @_one_at_a_time
     def evaluation(self, parts: Parts) -> Executable:
-        """Adds a batch to the totals of the evaluation."""
+        """Returns a program that adds a batch to the evaluation's totals."""
         self._build(parts)
         key = "evaluation", parts, self._form
         if key not in self._made:
@@ -125,7 +123,7 @@ class Programs:
 
     @_one_at_a_time
     def prediction(self, parts: Parts) -> Executable:
-        """Fetches the leaves of what the model gives."""
+        """Returns a program that fetches the leaves of the model's result."""
         parts = Parts(parts.x)
         self._build(parts)
         key = "prediction", parts, self._form
@@ -145,7 +143,7 @@ class Programs:
 
     @_one_at_a_time
     def inference(self, parts: Parts | None) -> Executable:
-        """A prediction whose fetches have names. parts: of examples; None: of the last ones."""
+        """Returns a prediction with named fetches. parts: the examples' form; None: the last prediction's."""
         if parts is None and not self._predicted:
             raise mistake("export", "Expected a model that has seen examples; call fit, or give some", act="called")
         given: Parts = list(self._predicted)[-1][0] if parts is None else parts
@@ -159,18 +157,18 @@ class Programs:
 
     @_one_at_a_time
     def outputs(self, parts: Parts):
-        """What the model gives in inference, tensors in their structure."""
+        """Returns the model's result in inference: tensors in their structure."""
         return self._predictions(parts)
 
     @_one_at_a_time
     def examples(self, parts: Parts):
-        """The placeholders of examples, in their structure."""
+        """Returns the examples' placeholders in their structure."""
         return self._tensors(parts)[0]
 
     @_one_at_a_time
     def _report(self, kind: str) -> tuple[list[str], Executable]:
-        """Fetches how many steps the epoch has made, and whether their losses were finite, in front of the totals of
-        that kind, which have these names."""
+        """Returns the names of the totals, and a program that fetches the epoch's steps, whether their losses were
+        finite, and the totals."""
         if kind not in self._reports:
             found = self._measures.results(self._totals_of(kind))
             fetches = [self.progress["steps"], self.progress["sound"], *found.values()]
@@ -178,7 +176,7 @@ class Programs:
         return self._reports[kind]
 
     def read(self, kind: str) -> tuple[int, bool, Measured]:
-        """How many steps the epoch has made, whether their losses were finite, and what was measured in "training" or
+        """Returns the epoch's steps, whether their losses were finite, and the values of kind "training" or
         "evaluation"."""
         names, executable = self._report(kind)
         steps, sound, *values = executable()
@@ -186,7 +184,7 @@ class Programs:
         return int(steps), bool(sound), Measured(zip(names, numbers))
 
     def quantities(self, validated: bool) -> dict[str, bool]:
-        """The names of what an epoch gives the history, and whether each is a number."""
+        """Returns the names that an epoch adds to the history, and whether each is a number."""
         names, executable = self._report("training")
         found = {name: value.shape in ((), None) for name, value in zip(names, executable.fetches[2:])}
         validation = {f"val_{name}": number for name, number in found.items()} if validated else {}
@@ -194,7 +192,7 @@ class Programs:
 
     @_one_at_a_time
     def end_epoch(self) -> None:
-        """The next epoch begins, and the totals anew."""
+        """Begins the next epoch and restarts the totals."""
         if ("end of epoch",) not in self._made:
             state = self.progress
             state["steps"], state["epoch"] = 0, state["epoch"] + 1
@@ -204,14 +202,14 @@ class Programs:
 
     @_one_at_a_time
     def restart(self, kind: str) -> None:
-        """The totals of that kind, "training" or "evaluation", begin anew."""
+        """Restarts the totals of "training" or "evaluation"."""
         if ("restart", kind) not in self._made:
             self._made["restart", kind] = self.graph.compile([], [], self._restarts(kind))
         self._made["restart", kind]()
 
     @_one_at_a_time
     def swap(self) -> Executable:
-        """Exchanges the values of the variables that are trainable now with their averages, or back."""
+        """Returns a program that exchanges the trainable variables' values with their averages."""
         trainable = tuple(variable for variable in self.model.variables if variable.trainable)
         if ("swap", trainable) not in self._made:
             self._made["swap", trainable] = self.graph.compile([], [], self._optimizer.swap(trainable))
@@ -219,17 +217,16 @@ class Programs:
 
     @_one_at_a_time
     def loss(self, parts: Parts) -> tuple[list[Tensor], Tensor]:
-        """The feeds of batches and the loss as the training step computes it: to find out what is the matter with
-        it."""
+        """Returns the feeds and the training step's loss, to look for the cause of one that is not finite."""
         x, y, weights, mask = self._tensors(parts)
         predictions = self._called(x, training=True, mask=mask)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         return self._feeds(parts), self._measures.losses_of(sums)["loss"]
 
-    # ---- how they are made ----
+    # ---- building ----
 
     def _build(self, parts: Parts) -> None:
-        """The graph and the model's variables, also where layers were added to it."""
+        """Builds the model's variables, of layers added later as well, and the progress."""
         self._form = form_of(self.model)
         self._predictions(parts)  # before any variable of the training, so that the model's come first
         if not self.begun:
@@ -240,7 +237,7 @@ class Programs:
                 self._progress.setdefault(name, start)
 
     def _step(self, parts, weight_of, trainable):
-        """(feeds, updates)"""
+        """Returns (feeds, updates)."""
         x, y, weights, mask = self._tensors(parts)
         predictions = self._called(x, training=True, mask=mask)
         weights = _weighted_by_class(weight_of, predictions, y, weights)
@@ -270,13 +267,13 @@ class Programs:
         return self._feeds(parts), [*moved, *others, *_updates(totals, taken), *state.updates()]
 
     def _held_back(self, update: Update, taken: Tensor) -> Update:
-        """The update where `taken` is true; else the variable keeps its value."""
+        """Returns the update; where `taken` is false, the variable keeps its value."""
         variable, value = update.variable, update.value
         kept = self.graph.apply("select", [taken, value, variable], {}, value.name, value.location)
         return self.graph.assign(variable, *kept)
 
     def _tensors(self, parts: Parts):
-        """Placeholders in the structures of x, y, weights and mask; None where there is no such part."""
+        """Returns placeholders in the structures of x, y, weights and mask; None for a part that is missing."""
         return [
             None if part is None else rebuild(part, self._placeholders_of(what, part))
             for what, part in zip(("x", "y", "weights", "mask"), parts)
@@ -294,7 +291,7 @@ class Programs:
             yield self._placeholders[path, spec]
 
     def _called(self, x, training=False, mask=None):
-        """What the model gives of x, computed in the training's type. mask: of the examples that count."""
+        """Returns the model's result for x, computed in the training's type. mask: the examples that count."""
         if is_half(self._dtype):
             x = convert(lambda tensor: cast(tensor, self._dtype) if is_float(tensor.dtype) else tensor, x)
         with computing_in(self._dtype), counting(mask):
@@ -305,7 +302,7 @@ class Programs:
         found = self._predicted.get((x, self._form))
         if found is None:
             found = self._called(self._tensors(x)[0])
-            self._form = form_of(self.model)  # which the call may have changed
+            self._form = form_of(self.model)  # the call may have changed it
             self._predicted[x, self._form] = found
         return found
 
@@ -322,7 +319,7 @@ class Programs:
         return [*totals, self.progress] if self.begun else totals
 
     def _require_known(self, fetches) -> None:
-        """ValueError where a variable would stay as it is because the model does not know it."""
+        """Raises ValueError for a trainable variable that the model does not know: it would not be trained."""
         known = set(self.model.variables)
         for op in self.graph.inspect(fetches=list(fetches)):
             for variable in op.results if op.kind == "variable" else ():
@@ -341,7 +338,7 @@ def _updates(totals, taken=None) -> list[Update]:
 
 
 def _weights_of_classes(class_weight) -> tuple[tuple[int, float], ...]:
-    """Pairs of a class and its weight, in order."""
+    """Returns pairs (class, weight) in order."""
     given = class_weight if isinstance(class_weight, Mapping) else {}
     sound = all(
         isinstance(one, (int, np.integer))
@@ -363,7 +360,7 @@ def _weights_of_classes(class_weight) -> tuple[tuple[int, float], ...]:
 
 
 def _weighted_by_class(weight_of, predictions, y, weights):
-    """The weights of the examples times that of each one's class."""
+    """Returns the examples' weights times their classes' weights."""
     if weight_of is None:
         return weights
     if not isinstance(y, Tensor) or not y.dtype.startswith(("int", "uint")):
@@ -375,6 +372,6 @@ def _weighted_by_class(weight_of, predictions, y, weights):
     table = np.ones(greatest + 1, np.float32)
     table[[one for one, _ in weight_of]] = [weight for _, weight in weight_of]
     of_each = gather(y.graph.constant(table), clamp(cast(y, "int32"), 0, greatest))
-    # Others count once: classes beyond the table, and labels that are none, whose loss must show.
+    # Classes beyond the table have weight 1; so have wrong labels, whose loss must show.
     of_each = where(logical_and(y >= 0, y <= greatest), of_each, 1.0)
     return of_each if weights is None else weights * of_each

@@ -96,7 +96,7 @@ class Progress:
 
 
 def _texts(values):
-    """Returns the numbers among the values, with their names."""
+    """Returns "NAME value" for each number among the values."""
     return [f"{name} {_text(value)}" for name, value in values.items() if np.ndim(value) == 0]
 
 

@@ -1,5 +1,5 @@
-"""The training loop: batches in, one dispatch a step, and what was measured once an epoch. Owns what is compiled of a
-model, and where a training stands."""
+"""The training loop: a dispatch for each step, and losses and metrics once an epoch. Owns the compiled programs and the
+place in the training."""
 
 import math
 import os
@@ -36,7 +36,7 @@ from alloy.training.rate_search import RateSearch, search
 _FOREIGN = (".onnx", ".pt", ".pth", ".h5", ".keras", ".pb", ".tflite", ".mlmodel", ".mlpackage", ".safetensors")
 
 
-# What a trainer is made of, which is set once.
+# Attributes that are set once.
 _FIXED = ("model", "optimizer", "loss", "metrics", "loss_weights", "dtype", "check_finite")
 
 
@@ -44,25 +44,24 @@ class Trainer:
     """Trains a model (an al.nn.Layer).
 
     loss, metrics: names of al.losses and al.metrics, or functions of predictions and targets; metrics may also be
-    al.metrics.Metric. Of a model with several outputs, a dict or list of them, loss may be a dict or list with one for
-    each output, and metrics a dict or list with the metrics of each; loss_weights are what the losses are multiplied
-    by. Sample weights count in losses, not in metrics. All of it is computed in the step's graph, and what it adds up
-    to is read once an epoch (about once a second while a bar shows it, and to notice a loss that is not finite).
+    al.metrics.Metric. If the model has several outputs, a dict or list, loss may be a dict or list with one for each
+    output, and metrics with the metrics of each; loss_weights multiply the losses. Sample weights count in losses, not
+    in metrics. The step's graph computes and sums all of them. The trainer reads the sums once an epoch (about once a
+    second to show a bar, or to notice a loss that is not finite).
 
-    optimizer: as al.Adam(1e-3), or its name in small letters, for its defaults. seed: of the order of the examples. A
+    optimizer: such as al.Adam(1e-3), or its name in small letters, for its defaults. seed: shuffles the examples. A
     model that was called before is trained in the graph of that call.
 
-    dtype: "float16" or "bfloat16": the model is given its floats in that type, and computes in it; variables, losses
-    and statistics stay float32. float16 needs an optimizer with loss_scale=al.LossScale().
+    dtype: "float16" or "bfloat16": the model gets its floats in that type, and computes in it; variables, losses and
+    statistics stay float32. float16 needs an optimizer with loss_scale=al.LossScale().
 
-    check_finite: a loss that is NaN or infinite ends the training with FloatingPointError. The step that gives it and
-    those behind it change nothing: what they assign (the model's variables, the optimizer's, moving averages) keeps its
-    values from before. The error names the step and the first tensor that is not finite. Arrays that are not finite are
-    refused beforehand: ValueError. An optimizer that skips such steps (skip_nonfinite, loss_scale) goes on instead, and
-    the history counts them as "skipped_steps".
+    check_finite: a loss that is NaN or infinite ends the training with FloatingPointError, which names the step and the
+    first tensor that is not finite. That step and the steps in flight behind it change no variable of the model or the
+    optimizer, and no moving average. Arrays that are not finite raise ValueError beforehand. An optimizer that skips
+    such steps (skip_nonfinite, loss_scale) goes on instead, and the history counts them as "skipped_steps".
 
-    steps_per_dispatch: so many training steps are made at once, with the results of single ones. It saves the time
-    between steps, which matters where they are short."""
+    steps_per_dispatch: runs so many training steps at once, with the same results. It saves the time between short
+    steps."""
 
     def __init__(
         self,
@@ -82,10 +81,10 @@ class Trainer:
         self.optimizer = named(optimizer)
         self.seed = as_count("Trainer", "a seed", seed, least=0, most=math.inf, act="called")
         self.history = History()
-        self.epoch = 0  # how many epochs have ended, or were left
-        self.step = 0  # how many steps of the present epoch have begun
+        self.epoch = 0  # the number of epochs that have ended or were interrupted
+        self.step = 0  # the number of steps that the present epoch has begun
         self.stop_training = False
-        self.resumed = False  # whether the present fit goes on from a checkpoint
+        self.resumed = False  # True if the present fit goes on from a checkpoint
         self.steps_per_dispatch = as_count("Trainer", "steps_per_dispatch", steps_per_dispatch, act="called")
         if dtype != "float32" and not is_half(dtype):
             raise mistake(
@@ -95,10 +94,10 @@ class Trainer:
         self._programs = Programs(model, self._measures, self.optimizer, dtype, check_finite)
         self._check_finite = check_finite
         self._callbacks: list[Callback] = []
-        self._fit_from = 0  # the epoch with which the present fit began
-        self._batches: dict = {}  # what the place in an epoch of the present fit counts
+        self._fit_from = 0  # the present fit's first epoch
+        self._batches: dict = {}  # the count, size and seed of the present fit's batches
         self._quantities: dict[str, bool] = {}  # Programs.quantities of the present fit
-        self._busy: dict[str, object] = {}  # what is under way
+        self._busy: dict[str, object] = {}  # calls that are running
 
     if not TYPE_CHECKING:  # or checkers would accept any name
         __getattr__ = missing_attribute
@@ -128,22 +127,22 @@ class Trainer:
         last_batch: str = "smaller",
         resume=None,
     ) -> History:
-        """Trains, and returns what it measured.
+        """Trains, and returns the history of losses and metrics.
 
-        data: a tuple (x, y) of arrays with one example in each row, or (x, y, weight) with how much each counts; x and
-        y may be tuples or dicts of arrays, for models of several inputs or outputs. Or an al.data.Dataset, whose order
-        and batches are its own, or an object with __len__ and __getitem__ such as a data set of PyTorch. validation:
-        the same, measured after each epoch.
+        data: a tuple (x, y) of arrays with one example in each row, or (x, y, weight) with the examples' weights; x and
+        y may be tuples or dicts of arrays, for models of several inputs or outputs. Or an al.data.Dataset, which may
+        have its own order and batches, or an object with __len__ and __getitem__ such as a data set of PyTorch.
+        validation: such data, measured after each epoch.
 
-        The values of an epoch are means over its examples while the model was learning; those that begin with val_ are
-        of the validation data after it. A further call goes on where the last one ended, with the order of the
-        examples, too. batch_size: of arrays, by default 32; the batches of an al.data.Dataset are its own.
+        An epoch's values are means over its examples during the training; names with val_ are of the validation data
+        after it. Another call goes on after the last epoch, with the order of the examples, too. batch_size: the
+        default is 32; not for an al.data.Dataset with batches.
 
-        class_weight: how much the examples of a class count, {class: weight}; 1 for others. last_batch: "smaller", as
-        many examples as are left; "drop", none of them; "pad", filled up with examples that do not count, so that only
-        one size is compiled. progress: a bar for each epoch where there is a terminal or a notebook, and a line after
-        it. resume: the path of a checkpoint. Where there is such a file, the fit that wrote it goes on from there, and
-        ends as if it had not been interrupted; else a fit begins.
+        class_weight: {class: weight} of its examples; 1 for other classes. last_batch: "smaller" has the examples that
+        are left; "drop" leaves them out; "pad" fills the batch up with examples that do not count, so that only one
+        size is compiled. progress: shows a bar for each epoch in a terminal or a notebook, and a line after it. resume:
+        the path of a checkpoint. If the file exists, the fit that wrote it goes on, and ends as if it had not been
+        interrupted; else a fit begins.
 
         ValueError: the arrays do not belong together, hold numbers that are not finite, or labels outside the
         classes. FloatingPointError: the loss is not finite (check_finite). KeyboardInterrupt (Ctrl-C) leaves the model
@@ -194,7 +193,8 @@ class Trainer:
 
     @contextmanager
     def _alone(self, op):
-        """ValueError where one is under way, in another thread or around this one: they would count together."""
+        """Raises ValueError if such a call is running, in another thread or around this one: both would use the same
+        totals."""
         this = object()
         try:
             if self._busy.setdefault(op, this) is not this:
@@ -207,7 +207,7 @@ class Trainer:
                 del self._busy[op]
 
     def _begin(self, callbacks, resume, batches):
-        """Where the fit begins: at a new epoch, or where the checkpoint was saved. batches: what its place counts."""
+        """Begins the fit at a new epoch or at the checkpoint's place. batches: the count, size and seed of batches."""
         self._callbacks, self._batches = callbacks, batches
         for callback in callbacks:
             callback.trainer = self
@@ -218,7 +218,9 @@ class Trainer:
         self.resumed = resume is not None and os.path.exists(as_path("fit", resume))
         if self.resumed:
             self._load(resume)
-            state["sound"].assign(np.bool_(True))  # a step that was not, and has changed nothing, is made again
+            state["sound"].assign(
+                np.bool_(True)
+            )  # a step with a loss that was not finite changed nothing, and runs again
             self._follow_device()
             return
         self.epoch += self.step > 0
@@ -227,7 +229,7 @@ class Trainer:
         self._programs.graph.assign_variables([state[name] for name in ("epoch", "steps", "sound")], list(values))
 
     def _warn_of_rate(self, epochs, length):
-        """A UserWarning where a schedule is at 0 before the last epoch begins."""
+        """Warns if a schedule reaches 0 before the last epoch begins."""
         left = self._fit_from + epochs - self.epoch
         if length is None or left < 2:
             return
@@ -238,7 +240,7 @@ class Trainer:
 
         if not ended(left - 1):
             return
-        low, high = -1, left - 1  # the schedule has ended as epoch high begins
+        low, high = -1, left - 1  # the schedule has ended when epoch `high` begins
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if ended(middle) else (middle, high)
@@ -249,7 +251,7 @@ class Trainer:
         )
 
     def _epoch(self, feed, data, validate, shown):
-        """The present epoch, from the present step on."""
+        """Runs the present epoch from the present step on."""
         self._call("on_epoch_begin", self.epoch)
         shown.begin(self.epoch + 1, self.step)
         logs, looked = _Logs(lambda: self._look(data)), time.monotonic()
@@ -266,7 +268,7 @@ class Trainer:
             values["skipped_steps"] = skipped - int(np.sum(self.history.get("skipped_steps", 0)))
         if validate is not None:
             values |= {f"val_{name}": value for name, value in validate().items()}
-        with uninterrupted():  # the device, the history and all callbacks agree on where the training stands
+        with uninterrupted():  # the device, the history and all callbacks agree on the place
             self._programs.end_epoch()
             self.epoch, self.step = self.epoch + 1, 0
             self.history.add(values)
@@ -281,14 +283,14 @@ class Trainer:
             getattr(callback, moment)(*arguments, logs)
 
     def _look(self, data) -> dict:
-        """What the present epoch has measured so far. FloatingPointError: a loss was not finite."""
+        """Reads the present epoch's values so far. FloatingPointError: a loss was not finite."""
         steps, sound, values = self._programs.read("training")
         if not sound:
             raise self._not_finite(data, steps)
         return values
 
     def _not_finite(self, data, step):
-        """The error for that step of the present epoch, counted from 0."""
+        """Returns the error for that step of the present epoch, counted from 0."""
         when = f"step {step + 1} of epoch {self.epoch - self._fit_from + 1}"
         batch = None
         with suppress(Exception):  # a stream that can be read once
@@ -296,7 +298,7 @@ class Trainer:
         return not_finite(self._programs, self._measures, parts_of("fit", data), batch, when)
 
     def _left(self, error):
-        """After an exception in the midst of a fit: the place is that of the last step that the device has made."""
+        """Sets the place to the device's last step, after an exception in a fit."""
         with suppress(DeviceError):
             self._follow_device()
             self._programs.progress.variables["sound"].assign(np.bool_(True))
@@ -312,11 +314,11 @@ class Trainer:
     # ---- evaluation and prediction ----
 
     def evaluate(self, data, batch_size: int | None = None) -> dict[str, float]:
-        """The loss and the metrics of data, given as for fit, over all its examples."""
+        """Returns the loss and the metrics over all examples of data, given as for fit."""
         return self._evaluation(self._dataset("evaluate", data, batch_size))()
 
     def _evaluation(self, data):
-        """A function that evaluates."""
+        """Returns a function that evaluates the data."""
         programs = self._programs
         feed = Feed(data, programs.evaluation(parts_of("evaluate", data)), self._ahead())
 
@@ -330,10 +332,10 @@ class Trainer:
         return evaluate
 
     def predict(self, x, batch_size: int | None = None) -> Any:
-        """What the model gives for the rows of x: an array, or the structure of arrays that the model gives.
+        """Returns the model's result for the rows of x: an array, or a structure of arrays.
 
-        x: an array, a tuple or dict of arrays for a model of several inputs, or a data set, of whose tuples (x, ...)
-        the first part is taken."""
+        x: an array, a tuple or dict of arrays for a model of several inputs, or a data set; of its tuples (x, ...),
+        predict takes the first part."""
         if isinstance(x, tuple) and isinstance(self.model._took, Tensor):
             expected = f"examples for the one input of the model, predict(x), got a tuple of {len(x)}"
             raise mistake("predict", f"Expected {expected}", TypeError, "called")
@@ -355,8 +357,8 @@ class Trainer:
 
     @contextmanager
     def averaged_weights(self):
-        """Within it the trainable variables have the values of their averages (an optimizer with ema_decay), to
-        evaluate, predict or save them: `with trainer.averaged_weights(): trainer.evaluate(test)`."""
+        """Gives the trainable variables their averaged values (ema_decay of the optimizer) within a with statement, to
+        evaluate, predict or save: `with trainer.averaged_weights(): trainer.evaluate(test)`."""
         self._require_training("averaged_weights")
         swap = self._programs.swap()
         with self._alone("averaged_weights"):
@@ -371,9 +373,9 @@ class Trainer:
     def find_lr(
         self, data, batch_size: int | None = None, *, lowest: float = 1e-7, highest: float = 10.0, steps: int = 100
     ) -> RateSearch:
-        """Looks for a learning rate by the range test of Smith (2017). It trains for so many steps with rates that grow
-        by one factor from lowest to highest, until the loss is 4 times its least value or not finite. The result has
-        lrs, losses, a suggestion and plot(path). Nothing that was trained changes.
+        """Looks for a learning rate by the range test of Smith (2017): trains for `steps` steps with rates that grow by
+        a constant factor from lowest to highest, until the loss is 4 times its least value or not finite. The result
+        has lrs, losses, a suggestion and plot(path). Afterwards all variables have their values from before.
 
         data: as for fit. ValueError: the optimizer's lr is a schedule, or the bounds are no range."""
         steps = as_count("find_lr", "a number of steps", steps, "called", least=3)
@@ -400,8 +402,8 @@ class Trainer:
                 optimizer.lr = before
 
     def profile(self, data, batch_size: int | None = None, *, runs: int = 10):
-        """What the kernels of a training step cost in time (Executable.profile), on the first batch of data. Nothing
-        that was trained changes."""
+        """Measures the kernels of a training step (Executable.profile) on the first batch of data. Afterwards all
+        variables have their values from before."""
         data = self._dataset("profile", data, batch_size)
         step = self._programs.step(parts_of("profile", data))
         arrays = leaves(next(data.epoch(0)))
@@ -409,8 +411,8 @@ class Trainer:
             return step.profile(*arrays, runs=runs)
 
     def profile_input(self, data, batch_size: int | None = None, *, batches: int = 50) -> InputProfile:
-        """How long the batches of data take to load, the steps to compute, and both together, as fit does it. Nothing
-        that was trained changes."""
+        """Measures how long batches take to load, steps to compute, and both together, as in fit. Afterwards all
+        variables have their values from before."""
         data = self._dataset("profile_input", data, batch_size)
         count = as_count("profile_input", "a number of batches", batches, "called")
         step = self._programs.step(parts_of("profile_input", data))
@@ -419,7 +421,7 @@ class Trainer:
 
     @contextmanager
     def _unchanged(self):
-        """Puts back what steps change meanwhile."""
+        """Restores all variables at the end."""
         graph = self._programs.graph
         variables = graph.variables
         values = graph.read_variables(variables)
@@ -440,10 +442,10 @@ class Trainer:
         )
 
     def save(self, path) -> None:
-        """Writes the whole training into a safetensors file, from which fit(..., resume=path) goes on: the model's
-        variables, the optimizer's and its schedule's step, averages, loss scale, random states, what the epoch has
-        measured so far, the place in the data, the history, and the state of the callbacks. It is written completely or
-        not at all, as by al.save. al.load(model, path) takes the model's variables from it."""
+        """Writes the whole training into a safetensors file, for fit(..., resume=path): the variables of the model and
+        the optimizer, its schedule's step, averages, loss scale, random states, the epoch's totals so far, the place in
+        the data, the history, and the callbacks' states. As al.save, it writes the file completely or not at all.
+        al.load(model, path) reads the model's variables from it."""
         self._require_training("save")
         checkpoint.write_training(
             path,
@@ -458,13 +460,13 @@ class Trainer:
         )
 
     def export(self, path, x=None, *, rows: int | None = None) -> None:
-        """Writes what predict computes into a file, from which al.load_executable, `alloy run` and MPSGraph programs
-        run it (Executable.export). The feeds are called x, of several inputs x/0 or x/name and so on, the fetches
-        output, or output/0 and so on.
+        """Writes predict's computation into a file for al.load_executable, `alloy run` and MPSGraph programs
+        (Executable.export). The feeds are called x, or x/0, x/name and so on for several inputs; the fetches output, or
+        output/0 and so on.
 
-        x: examples like those that it shall take, as predict takes them; without it, like the last ones of this
-        trainer. rows: how many each call gives; None: any number. ValueError: there were no examples, or an op cannot
-        be exported for any number of rows. OSError: as Executable.export."""
+        x: examples of the shapes and types to export, as for predict; None: those of this trainer's last ones. rows:
+        the number of rows in each call; None: any number. ValueError: there were no examples, or an op cannot be
+        exported for any number of rows. OSError: as Executable.export."""
         path = as_path("export", path)
         if (suffix := os.path.splitext(path)[1]) in _FOREIGN:
             raise mistake(
@@ -490,15 +492,15 @@ class Trainer:
         if not self._programs.begun:
             raise mistake(op, "Expected a training that has begun; call fit first", act="called")
 
-    # ---- what is known ----
+    # ---- facts ----
 
     def greater_is_better(self, name: str) -> bool | None:
-        """Of a quantity of the history; None where neither its loss nor its metric says so."""
+        """Returns whether greater values of a quantity in the history are better; None: unknown."""
         return self._measures.greater_is_better(name)
 
     def _ahead(self):
-        """How many steps are in flight behind the one that is waited for. On the host's own cores one would only be in
-        the way of gathering the next batch; elsewhere the device has work while that is done."""
+        """Returns how many steps may be in flight while the host gathers the next batch: 1 keeps a device at work; on
+        the host's own cores it would only slow the gathering down."""
         return 0 if self._programs.graph._is_on_host else 1
 
     def _dataset(self, op, data, batch_size, shuffle=False, last="smaller"):
@@ -513,7 +515,7 @@ class Trainer:
 
 
 class _Logs(Mapping):
-    """Values that are read from the device when they are looked at."""
+    """The epoch's values, read from the device at each access."""
 
     def __init__(self, read):
         self._read = read
@@ -533,7 +535,7 @@ def _is_batched(data) -> bool:
 
 
 def _unpadded(result, mask):
-    """The rows of the examples that are none of the padding."""
+    """Returns the rows of the examples, without padding."""
     if len(result) != len(mask):
         raise mistake(
             "predict",
