@@ -17,7 +17,7 @@ from alloy.graph.location import meant, mistake
 from alloy.graph.profile import Kernel, Profile
 from alloy.graph.queues import as_queue, moments
 from alloy.graph.staging import Staging
-from alloy.graph.text import describe, shape_text
+from alloy.graph.text import describe
 
 _call, _submit, _profile = Executable.__call__, Executable._submit, Executable._profile
 _updates: WeakKeyDictionary = WeakKeyDictionary()
@@ -65,11 +65,6 @@ def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
     placeholder or name. Arrays of integers are converted to another integer type that holds their numbers.
 
     The call waits until the step is over, and a GPU then waits for the next call. In a loop use submit."""
-    if len(arrays) != 1 or not isinstance(arrays[0], dict):  # a step may take microseconds
-        try:
-            return Fetches(_call(self, *arrays, **by_label))
-        except (TypeError, ValueError):
-            pass  # it is told again, and more
     return Fetches(fed(_call, self, arrays, by_label))
 
 
@@ -78,15 +73,12 @@ def fed(function, self, arrays, by_label, *before):
     if len(arrays) == 1 and isinstance(arrays[0], Mapping):
         arrays, by_label = _from_dict(self, arrays[0], by_label)
     try:
-        try:
-            return function(self, *before, *arrays, **by_label)
-        except TypeError:
-            arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
-            if not converted:
-                raise
         return function(self, *before, *arrays, **by_label)
-    except ValueError as error:
-        raise _with_shapes(self, error, arrays, by_label) from None
+    except TypeError:
+        arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
+        if not converted:
+            raise
+    return function(self, *before, *arrays, **by_label)
 
 
 def _from_dict(self, given, by_label):
@@ -135,18 +127,6 @@ def _fitting(feed, array):
             "called",
         )
     return cast
-
-
-def _with_shapes(self, error, arrays, by_label):
-    """The error, with the shapes that were fed where placeholders leave them open."""
-    said, built, line = str(error).rpartition("; built at ")
-    is_open = any(feed.shape is None or None in feed.shape for feed in self.feeds)
-    if not is_open or not built or said.startswith(("[placeholder]", "[executable]")):
-        return error
-    names = [feed.name or describe(feed) for feed in self.feeds]
-    given = [*zip(names, arrays), *by_label.items()]
-    fed = ", ".join(f"{name!r} of shape {shape_text(np.shape(array))}" for name, array in given)
-    return type(error)(f"{said}, where {fed} are fed{built}{line}")
 
 
 @method_of(Executable, "updates")

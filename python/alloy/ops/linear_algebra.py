@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, as_tensor, require_all, spoken_of
+from alloy.graph.apply import apply, as_tensor, require_all
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_float
-from alloy.graph.location import mistake
+from alloy.graph.location import mistake, typed_as
 from alloy.graph.text import describe
 from alloy.ops.elementwise import where
 from alloy.ops.shape import (
@@ -51,7 +51,7 @@ def einsum(subscripts: str, *tensors) -> Tensor:
         raise mistake("einsum", "Expected a tensor behind the subscripts; graph.constant makes one", TypeError)
     tensors = [as_tensor(graph, "einsum", x, "") for x in tensors]
     factors, result = _factors(subscripts, tensors)
-    with spoken_of("matmul", "einsum"), spoken_of("reshape", "einsum"), spoken_of("multiply", "einsum"):
+    with typed_as("einsum"):
         done: Any = None
         for i, (x, axes) in enumerate(factors):
             kept = {*result, *(axis for _, others in factors[i + 1 :] for axis in others)}

@@ -1,7 +1,8 @@
 """Softmax, norms and deviations: ops that relate the elements along an axis to each other."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, require_tensor, spoken_of
+from alloy.graph.apply import apply, require_tensor
+from alloy.graph.location import typed_as
 from alloy.ops.elementwise import cast, rounded_once, stop_gradient, where
 from alloy.ops.shape import squeeze
 from alloy.ops.table import equal, exp, is_finite, log, max_propagate_nan, not_equal, sqrt, square, sum, variance
@@ -25,12 +26,12 @@ def logsumexp(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
-    return rounded_once("logsumexp", lambda x: _logsumexp(x, axis, keepdims), x)
+    with typed_as("logsumexp"):
+        return rounded_once("logsumexp", lambda x: _logsumexp(x, axis, keepdims), x)
 
 
 def _logsumexp(x, axis, keepdims):
-    with spoken_of("max_propagate_nan", "logsumexp"):
-        most = max_propagate_nan(x, axis, keepdims=True)
+    most = max_propagate_nan(x, axis, keepdims=True)
     is_number = is_finite(most)
     shift = stop_gradient(where(is_number, most, 0.0))
     total = sum(exp(where(is_number, x, 0.0) - shift), axis, keepdims=True)
@@ -53,7 +54,7 @@ def norm(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
-    with spoken_of("sum", "norm"):
+    with typed_as("norm"):
         return rounded_once("norm", lambda x: _root(sum(square(x), axis, keepdims=keepdims)), x)
 
 
@@ -63,7 +64,7 @@ def std(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
-    with spoken_of("variance", "std"):
+    with typed_as("std"):
         return rounded_once("std", lambda x: _root(variance(x, axis, keepdims=keepdims)), x)
 
 
