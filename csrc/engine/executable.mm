@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/caught.h"
 #include "engine/error.h"
 #import "engine/graph_impl.h"
 #import "engine/lowering/lowered.h"
@@ -31,20 +32,6 @@ std::vector<ir::Dims> dims_of(const std::vector<ir::Shape>& shapes) {
   std::vector<ir::Dims> dims;
   for (const ir::Shape& shape : shapes) dims.push_back(shape.dims());
   return dims;
-}
-
-// The mistake with the shapes that are fed, where placeholders leave them open.
-ir::Error where_fed(const ir::Error& error, const std::vector<ir::Feed>& feeds) {
-  const bool is_open =
-      std::any_of(feeds.begin(), feeds.end(), [](const auto& feed) { return !feed.placeholder.type().is_static(); });
-  if (!is_open) return error;
-  std::string fed;
-  for (const auto& [placeholder, type] : feeds) {
-    const std::string& name = placeholder.op->name;
-    fed += (fed.empty() ? "" : ", ") + (name.empty() ? to_string(placeholder.type()) : "'" + name + "'") +
-           " of shape " + to_string(type.shape);
-  }
-  return error.with(", where " + fed + " are fed");
 }
 
 }  // namespace
@@ -78,11 +65,7 @@ std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
     for (size_t i = 0; i < shapes.size(); ++i)
       feeds.push_back({feeds_[i], {feeds_[i].dtype(), of_one_step(feeds_[i], shapes[i])}});
     for (const ir::Feed& feed : feeds) ir::require_fits(feed);
-    try {
-      lowered = Lowered::make(*graph_, feeds, fetches_, updates_, together_);
-    } catch (const ir::Error& error) {
-      throw where_fed(error, feeds);
-    }
+    with_fed_shapes(feeds, [&] { lowered = Lowered::make(*graph_, feeds, fetches_, updates_, together_); });
   }
   auto step = std::make_shared<Compiled>(*graph_, lowered);
   std::lock_guard choosing(choosing_);
