@@ -169,7 +169,7 @@ def triu(x: Tensor, k=0) -> Tensor:
 
 def _diagonals(op, x, k):
     """Counts by how many diagonals each element is above diagonal k."""
-    with spoken_of("coordinates", op):
+    with typed_as(op):
         return coordinates(x, -1) - coordinates(x, -2) - as_count(op, "k", k, least=-(2**30), most=2**30)
 
 
@@ -181,7 +181,7 @@ def diag(x: Tensor, k=0) -> Tensor:
     k = as_count("diag", "k", k, least=-(2**30), most=2**30)
     below, above = max(-k, 0), max(k, 0)
     if len(extents) == 1:
-        with spoken_of("broadcast_to", "diag"), spoken_of("pad", "diag"):
+        with typed_as("diag"):
             main = band_part(broadcast_to(x, extents * 2), 0, 0)
             return pad(main, ((below, above), (above, below)), value=False)
     if len(extents) != 2:
@@ -196,7 +196,7 @@ def outer(a, b) -> Tensor:
     """Multiplies each element of a with each of b: a vector or the elements of another tensor in a row, (n,), and
     (m,), give (n, m). One of them may be an array. TypeError: the dtypes differ."""
     require_all("outer", "tensors or arrays", (Tensor, np.ndarray), [a, b])
-    with spoken_of("multiply", "outer"):
+    with typed_as("outer"):
         return multiply(a.reshape(-1, 1), b.reshape(1, -1))
 
 

@@ -26,8 +26,7 @@ def logsumexp(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
-    with typed_as("logsumexp"):
-        return rounded_once("logsumexp", lambda x: _logsumexp(x, axis, keepdims), x)
+    return rounded_once("logsumexp", lambda x: _logsumexp(x, axis, keepdims), x)
 
 
 def _logsumexp(x, axis, keepdims):
@@ -45,7 +44,7 @@ def count_nonzero(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
     axis: an axis or several; None means all. The reduced axes vanish, or stay with size 1 where keepdims. ValueError: x
     does not have the axis."""
     require_tensor("count_nonzero", x)
-    with spoken_of("sum", "count_nonzero"):
+    with typed_as("count_nonzero"):
         return sum(cast(not_equal(x, False), "int32"), axis, keepdims=keepdims)
 
 
@@ -54,8 +53,7 @@ def norm(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
-    with typed_as("norm"):
-        return rounded_once("norm", lambda x: _root(sum(square(x), axis, keepdims=keepdims)), x)
+    return rounded_once("norm", lambda x: _root(sum(square(x), axis, keepdims=keepdims)), x)
 
 
 def std(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
@@ -64,8 +62,7 @@ def std(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
-    with typed_as("std"):
-        return rounded_once("std", lambda x: _root(variance(x, axis, keepdims=keepdims)), x)
+    return rounded_once("std", lambda x: _root(variance(x, axis, keepdims=keepdims)), x)
 
 
 def _root(x):
