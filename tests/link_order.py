@@ -1,5 +1,5 @@
-"""In everything that is linked from objects of g++ and of clang, g++'s come first. The one exception is the layer on_load,
-which has to be last and defines nothing inline.
+"""Checks that g++'s objects come first in everything that is linked from objects of g++ and of clang. The one exception
+is the layer on_load, which has to be last and defines nothing inline.
 
 Of an inline function the linker keeps the first copy, and clang's copy cannot run a C++ handler under GCC's
 Objective-C runtime. Reads the link steps of Ninja's build file: python link_order.py <build directory>.
