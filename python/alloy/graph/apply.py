@@ -21,14 +21,15 @@ def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None
 
 def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = None, typed: str = "") -> list[Tensor]:
     """All results of the op; the rest as in apply."""
-    called = typed_name(typed or op)
+    typed = typed_name(typed)
+    called = typed or op
     graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
     if graph is None:
         given = _types_of(operands)
         raise mistake(called, f"Expected a tensor among the operands, got {given}; graph.constant makes one", TypeError)
     dtype = scalar_dtype or common_dtype(called, operands)
     tensors = [as_tensor(graph, called, value, dtype) for value in operands]
-    return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location(), called)
+    return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location(), typed)
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:

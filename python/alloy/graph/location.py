@@ -83,9 +83,9 @@ def typed_as(function: str):
         _TYPED.reset(token)
 
 
-def typed_name(op: str) -> str:
-    """What the user called to get the op."""
-    return _TYPED.get() or op
+def typed_name(function: str) -> str:
+    """Returns the function that the user called, which may have called this one."""
+    return _TYPED.get() or function
 
 
 @contextmanager
