@@ -46,10 +46,9 @@ std::string expected_of(ir::AttrKind kind, py::handle value) {
   }
 }
 
-ir::Attributes attributes_from(const ir::Signature& row, const py::dict& given, const std::string& location) {
+ir::Attributes attributes_from(const py::dict& given, const std::string& typed, const std::string& location) {
   const auto fail = [&](const std::string& message) {
-    throw ir::Error(ir::Error::Kind::kType,
-                    "[" + std::string(row.name) + "] " + message + "; built at " + location + ".");
+    throw ir::Error(ir::Error::Kind::kType, "[" + typed + "] " + message, location);
   };
   ir::Attributes attributes;
   for (auto [key, value] : given) {
@@ -64,8 +63,8 @@ ir::Attributes attributes_from(const ir::Signature& row, const py::dict& given, 
           const auto numbers = value.cast<std::vector<int64_t>>();
           return attributes.set(attr, ir::Dims(numbers.begin(), numbers.end()));
         }
-        case ir::AttrKind::Shape: return attributes.set(attr, shape_from(value, row.name));
-        case ir::AttrKind::DType: return attributes.set(attr, dtype_from(value, row.name));
+        case ir::AttrKind::Shape: return attributes.set(attr, shape_from(value, typed));
+        case ir::AttrKind::DType: return attributes.set(attr, dtype_from(value, typed));
         case ir::AttrKind::Literal: return fail("The attribute " + text + " cannot be given here");
       }
     };
@@ -152,13 +151,13 @@ std::vector<ir::Value> results_of(const ir::Op& op) {
 }
 
 std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor>& tensors,
-                          const py::dict& attributes, const std::string& name, const std::string& location) {
+                          const py::dict& attributes, const std::string& name, const std::string& location,
+                          const std::string& typed) {
   const auto composite = ir::find_composite(op);
   const ir::OpInfo* const row = ir::find_op(op);
   if (row == nullptr && !composite) throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] There is no such op.");
-  const ir::Signature& signature = composite ? ir::composite_table()[static_cast<size_t>(*composite)] : *row;
-  ir::Attributes given = attributes_from(signature, attributes, location);
-  const Building building(*graph, name, location);
+  ir::Attributes given = attributes_from(attributes, typed.empty() ? op : typed, location);
+  const Building building(*graph, name, location, typed);
   const std::vector<ir::Value> operands = values_of(*graph, tensors);
   std::vector<Tensor> out;
   for (const ir::Value& result : composite
@@ -437,8 +436,9 @@ void bind_ops(py::module_& m) {
 
 }  // namespace
 
-WithRegions::WithRegions(GraphRef graph, const std::string& op, const std::vector<Tensor>& operands)
-    : graph_(std::move(graph)), operands_(values_of(*graph_, operands)) {
+WithRegions::WithRegions(GraphRef graph, const std::string& op, const std::string& typed,
+                         const std::vector<Tensor>& operands)
+    : graph_(std::move(graph)), typed_(typed), operands_(values_of(*graph_, operands)) {
   const ir::OpInfo* const row = ir::find_op(op);
   const bool has_regions = row != nullptr && row->facts.regions.count > 0 && row->facts.regions.run != ir::Run::kOnce;
   if (!has_regions || operands.size() < row->facts.regions.own_operands) {
@@ -490,7 +490,7 @@ void WithRegions::abandon() {
 std::vector<Tensor> WithRegions::add(const std::string& name, const std::string& location,
                                      const std::vector<Tensor>& more) {
   require(!is_open_);
-  const Building building(*graph_, name, location);
+  const Building building(*graph_, name, location, typed_);
   const std::vector<ir::Value> further = values_of(*graph_, more);
   operands_.insert(operands_.end(), further.begin(), further.end());
   const ir::Op* made = graph_->ir().add(code_, operands_, attributes_, std::move(regions_));
@@ -525,11 +525,12 @@ void bind_graph(py::module_& m) {
       .def("_placeholder", &placeholder)
       .def("_constant", &constant)
       .def("_variable", &variable)
-      .def("apply", &apply)
-      .def("_with_regions",
-           [](const GraphRef& graph, const std::string& op, const std::vector<Tensor>& operands) {
-             return std::make_unique<WithRegions>(graph, op, operands);
-           })
+      .def("apply", &apply, py::arg("op"), py::arg("operands"), py::arg("attributes"), py::arg("name"),
+           py::arg("location"), py::arg("typed") = "")
+      .def(
+          "_with_regions",
+          [](const GraphRef& graph, const std::string& op, const std::string& typed,
+             const std::vector<Tensor>& operands) { return std::make_unique<WithRegions>(graph, op, typed, operands); })
       .def("gradients", &gradients)
       .def("_overlooked",
            [](const GraphRef& graph, const std::vector<Tensor>& results,

@@ -25,7 +25,9 @@ struct Update {
 // An op with regions, which is built region by region.
 class WithRegions {
  public:
-  WithRegions(std::shared_ptr<engine::Graph> graph, const std::string& op, const std::vector<Tensor>& operands);
+  // typed: the function that the user called.
+  WithRegions(std::shared_ptr<engine::Graph> graph, const std::string& op, const std::string& typed,
+              const std::vector<Tensor>& operands);
   ~WithRegions();
   WithRegions(const WithRegions&) = delete;
   WithRegions& operator=(const WithRegions&) = delete;
@@ -42,6 +44,7 @@ class WithRegions {
   void require(bool holds) const;
 
   std::shared_ptr<engine::Graph> graph_;
+  std::string typed_;
   ir::OpCode code_ = {};
   bool is_open_ = false;
   std::vector<ir::Value> operands_;
@@ -59,14 +62,16 @@ struct Inspected {
 // hold the interpreter's lock and wait for this one.
 class Building {
  public:
-  Building(engine::Graph& graph, const std::string& name, const std::string& location)
+  Building(engine::Graph& graph, const std::string& name, const std::string& location, const std::string& typed = {})
       : lock_(graph.lock_building()), graph_(graph.ir()) {
     graph_.name = name;
     graph_.location = location;
+    graph_.typed = typed;
   }
   ~Building() {
     graph_.name.clear();
     graph_.location.clear();
+    graph_.typed.clear();
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "ir/composites.h"
 #include "ir/names.h"
 #include "submission.h"
+#include "user.h"
 
 namespace py = pybind11;
 
@@ -62,7 +63,8 @@ void translate(std::exception_ptr pointer) {
   try {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const ir::Error& error) {
-    PyErr_SetString(error.kind == ir::Error::Kind::kType ? PyExc_TypeError : PyExc_ValueError, error.what());
+    PyErr_SetString(error.kind == ir::Error::Kind::kType ? PyExc_TypeError : PyExc_ValueError,
+                    error.with(in_layer()).what());
   } catch (const engine::OutOfMemory& error) {
     PyErr_SetString(PyExc_MemoryError, error.what());
   } catch (const std::bad_alloc&) {

@@ -11,9 +11,11 @@ py::module_ location() { return py::module_::import("alloy.graph.location"); }
 
 }  // namespace
 
+std::string in_layer() { return location().attr("in_layer")().cast<std::string>(); }
+
 void mistake(ir::Error::Kind kind, const std::string& message, const char* act) {
   const auto line = location().attr("user_location")().cast<std::string>();
-  throw ir::Error(kind, message + "; " + act + " at " + line + ".");
+  throw ir::Error(kind, message + in_layer() + "; " + act + " at " + line + ".");
 }
 
 void warn_user(const std::string& message) { location().attr("warn_user")(message); }

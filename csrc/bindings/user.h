@@ -7,6 +7,8 @@
 
 namespace alloy::bindings {
 
+// "; in PATH" of the layer at work, or nothing.
+std::string in_layer();
 // Throws "MESSAGE; ACT at FILE:LINE."; act: "built" or "called".
 [[noreturn]] void mistake(ir::Error::Kind kind, const std::string& message, const char* act);
 // A UserWarning that points at the line. Throws if Python's filters turn the warning into an exception.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/caught.h"
 #include "engine/error.h"
 #import "engine/graph_impl.h"
 #import "engine/lowering/lowered.h"
@@ -63,7 +64,8 @@ std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
     std::vector<ir::Feed> feeds;
     for (size_t i = 0; i < shapes.size(); ++i)
       feeds.push_back({feeds_[i], {feeds_[i].dtype(), of_one_step(feeds_[i], shapes[i])}});
-    lowered = Lowered::make(*graph_, feeds, fetches_, updates_, together_);
+    for (const ir::Feed& feed : feeds) ir::require_fits(feed);
+    with_fed_shapes(feeds, [&] { lowered = Lowered::make(*graph_, feeds, fetches_, updates_, together_); });
   }
   auto step = std::make_shared<Compiled>(*graph_, lowered);
   std::lock_guard choosing(choosing_);

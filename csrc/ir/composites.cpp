@@ -28,16 +28,17 @@ std::optional<Composite> find_composite(std::string_view name) {
 std::vector<Value> compose(Graph& graph, Composite composite, const std::vector<Value>& operands,
                            const Attributes& attributes) {
   const Composition c{graph, composite_table()[static_cast<size_t>(composite)], operands, attributes};
+  struct Restore {
+    Graph& graph;
+    std::string typed = graph.typed;
+    ~Restore() { graph.typed = std::move(typed); }
+  } restore{graph};
+  if (graph.typed.empty()) graph.typed = c.row.name;  // of its parts, too
   if (auto mistake = signature_mistake(c.row, operands, attributes)) c.fail(*mistake);
   std::vector<Value> results;
-  try {
-    for (const Expr& result : make(composite, c)) {
-      const bool is_operand = std::find(operands.begin(), operands.end(), result.value()) != operands.end();
-      results.push_back(is_operand ? identity(result).value() : result.value());
-    }
-  } catch (const Error& error) {
-    const std::string message = error.what();  // of a part: "[gather] ..."
-    throw Error(error.kind, "[" + std::string(c.row.name) + message.substr(message.find(']')));
+  for (const Expr& result : make(composite, c)) {
+    const bool is_operand = std::find(operands.begin(), operands.end(), result.value()) != operands.end();
+    results.push_back(is_operand ? identity(result).value() : result.value());
   }
   return results;
 }
@@ -67,9 +68,7 @@ void Composition::require_places(int64_t count) const {
 }
 
 void Composition::fail(const std::string& message, Error::Kind kind) const {
-  std::string text = "[" + std::string(row.name) + "] " + message;
-  if (!graph.location.empty()) text += "; built at " + graph.location;
-  throw Error(kind, text + ".");
+  throw Error(kind, "[" + graph.typed + "] " + message, graph.location);
 }
 
 }  // namespace alloy::ir

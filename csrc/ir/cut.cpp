@@ -125,8 +125,7 @@ class Cutter {
   }
 
   static Value placeholder(Graph& graph, const Op& op, const Type& type) {
-    graph.name = op.name;
-    graph.location = op.location;
+    graph.label_as(op);
     return graph.value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}});
   }
 

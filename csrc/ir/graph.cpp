@@ -9,16 +9,21 @@ namespace alloy::ir {
 const Type& Value::type() const { return op->results[index]; }
 
 void Op::fail(const std::string& message, Error::Kind kind) const {
-  const std::string called = code == OpCode::native && attributes.has(Attr::kFunction)
+  const std::string called = !typed.empty() ? typed
+                             : code == OpCode::native && attributes.has(Attr::kFunction)
                                  ? attributes.word(Attr::kFunction)
                                  : std::string(info().name);
-  std::string text = "[" + called + "] " + message;
-  if (!location.empty()) text += "; built at " + location;
-  throw Error(kind, text + ".");
+  throw Error(kind, "[" + called + "] " + message, location);
 }
 
 Graph::Graph() : body_(std::make_unique<Block>()) {}
 Graph::~Graph() = default;
+
+void Graph::label_as(const Op& op) {
+  name = op.name;
+  location = op.location;
+  typed = op.typed;
+}
 
 Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes) {
   return add(code, std::move(operands), std::move(attributes), {});
@@ -47,6 +52,7 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   op->block = open_.empty() || op->info().facts.global ? body_.get() : open_.back().get();
   op->name = name;
   op->location = location;
+  op->typed = typed;
   if (code == OpCode::variable && !op->attributes.has(Attr::kSlot)) op->attributes.set(Attr::kSlot, variable_count_);
   if (code == OpCode::argument) op->fail("Arguments stand at the head of a region, not among its ops");
   if (auto mistake = grammar_mistake(*op)) op->fail(*mistake);

@@ -43,6 +43,7 @@ class Op {
   uint64_t id = 0;                              // grows in the order of creation, which is a legal order of execution
   std::string name;                             // the user's name for it, or empty
   std::string location;                         // the user's file:line, or empty
+  std::string typed;                            // the function the user called, for messages; empty: the op's own name
 
   const OpInfo& info() const { return ir::info(code); }
   // One of its results, as an operand for others.
@@ -98,10 +99,14 @@ class Graph {
   // one.
   Value stack(Op* loop, Value inner);
 
-  // What every op added from now on gets: the user's name and place in the source, and the ops it must run after.
+  // What every op added from now on gets: the user's name and place in the source, the function that the user called,
+  // and the ops it must run after.
   std::string name;
   std::string location;
+  std::string typed;
   std::vector<Op*> after;
+  // The first three as the op has them.
+  void label_as(const Op& op);
 
   Block& body() { return *body_; }
   const Block& body() const { return *body_; }

@@ -128,8 +128,20 @@ std::string_view name(Domain domain);
 class Error : public std::runtime_error {
  public:
   enum class Kind { kValue, kType };
-  Error(Kind kind, const std::string& message) : std::runtime_error(message), kind(kind) {}
+  Error(Kind kind, const std::string& message) : std::runtime_error(message), kind(kind), said(message) {}
+  // "SAID; built at LOCATION.", without a place where none is known.
+  Error(Kind kind, std::string said, std::string location)
+      : std::runtime_error(said + (location.empty() ? "" : "; built at " + location) + "."),
+        kind(kind),
+        said(std::move(said)),
+        location(std::move(location)) {}
+  // With a remark before the place, where one is known.
+  Error with(const std::string& remark) const {
+    return location.empty() ? *this : Error(kind, said + remark, location);
+  }
   Kind kind;
+  std::string said;
+  std::string location;
 };
 
 // The types of the results of `op` as its operands and attributes determine them; throws Error where they are not

@@ -53,6 +53,7 @@ class Repeater {
     regions.push_back(graph.close_region(std::move(results)));
     graph.name.clear();
     graph.location.clear();
+    graph.typed.clear();
     Op* loop = graph.add(OpCode::for_loop, std::move(operands), {}, std::move(regions));
     uint32_t next = 0;
     for (int64_t slot : slots_) {
@@ -66,8 +67,7 @@ class Repeater {
   void find_variables(Graph& graph) {
     for (const auto& op : step_->ops) {
       if (op->code != OpCode::variable) continue;
-      graph.name = op->name;
-      graph.location = op->location;
+      graph.label_as(*op);
       variables_[op->attributes.integer(Attr::kSlot)] = graph.value(OpCode::variable, {}, op->attributes);
     }
   }

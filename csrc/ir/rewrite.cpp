@@ -64,8 +64,7 @@ std::vector<Value> Rewriter::copy_block(const Block* block, const std::vector<Va
 }
 
 void Rewriter::label_as(const Op& op) {
-  copy_->name = op.name;
-  copy_->location = op.location;
+  copy_->label_as(op);
   copy_->after = mapped(op.after);
 }
 
@@ -127,8 +126,7 @@ Op* copy_into(Graph& graph, const Op& op, ValueMap<Value>& values) {
     for (const Value& v : region->results) results.push_back(values.at(v));
     regions.push_back(graph.close_region(std::move(results)));
   }
-  graph.name = op.name;
-  graph.location = op.location;
+  graph.label_as(op);
   Op* made = graph.add(op.code, std::move(operands), op.attributes, std::move(regions));
   for (uint32_t i = 0; i < op.results.size(); ++i) values[op.result(i)] = made->result(i);
   return made;
@@ -166,8 +164,7 @@ std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::v
                                   const Report& report) {
   Graph& copy = rewriter.copy();
   std::vector<std::unique_ptr<Block>> regions = rewriter.copy_regions(op, operands);
-  copy.name = op.name;
-  copy.location = op.location;
+  copy.label_as(op);
   copy.after.clear();
   std::vector<Value> results;
   try {

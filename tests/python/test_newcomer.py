@@ -368,7 +368,8 @@ ROWS = [  # graphs and tensors
      "TypeError [placeholder] 'x', built at MADE, is float32 but was given an array of complex128; called at "
      "HERE."),
     ('step(np.zeros((0, 3), "f"))',
-     "ValueError [placeholder] The shape (0, 3) has no elements; at least one was expected; built at MADE."),
+     "ValueError [placeholder] The shape (0, 3) has no elements; at least one was expected, where 'x' of shape (0, 3) "
+     "are fed; built at MADE."),
     ("scaled(A, np.array([1, 2**40]))",
      "TypeError [placeholder] 'y', built at MADE, is int32, which cannot hold 1099511627776; called at HERE."),
     ("scaled(A, np.array([1.0, 2.0]))",
@@ -1025,6 +1026,31 @@ def test_the_shapes_of_feeds_are_named_where_they_do_not_fit_each_other():
     for labels in (np.zeros(10, np.int32), np.zeros(10, np.int64)):
         with pytest.raises(ValueError, match=says):
             step(np.zeros((64, 4), np.float32), labels)
+
+
+# fmt: off
+IN_A_RUN = [  # what x of shape (1,) and y of shape (3,), both of open shapes, make a run say
+    (lambda x, y: al.where(al.tile(x, 2) > 0, y, y), "where", "Shapes (2,) and (3,) do not broadcast"),
+    (lambda x, y: al.einsum("i,i->", al.tile(x, 2), y), "einsum",
+     "Inner dimensions differ: 2 of shape (1, 2) and 3 of shape (3, 1)"),
+    (lambda x, y: al.masked_fill(x, y, 1.0), "masked_fill", "Shape (3,) does not broadcast to shape (1,)"),
+    (lambda x, y: al.isclose(al.tile(x, 2), y), "isclose", "Shapes (2,) and (3,) do not broadcast"),
+    (lambda x, y: al.cond(x.sum() > 0, lambda: x, lambda: y), "cond",
+     "Result 0 is float32(1,) in one branch and float32(3,) in the other"),
+    (lambda x, y: al.scan(lambda v, s: (v + y, s), x, x)[1], "scan",
+     "Value 0 is float32(1,) before an iteration and float32(3,) behind it"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("build, function, said", IN_A_RUN, ids=[function for _, function, _ in IN_A_RUN])
+def test_the_function_that_was_called_is_named_in_a_run(build, function, said):
+    g = al.Graph()
+    x, y = g.placeholder((None,), name="x"), g.placeholder((None,), name="y")
+    step = g.compile([x, y], [build(x, y)])
+    says = re.escape(f"[{function}] {said}, where 'x' of shape (1,), 'y' of shape (3,) are fed; built at ")
+    with pytest.raises(ValueError, match="^" + says + r"\S*test_newcomer\.py:\d+\.$"):
+        step(np.ones(1, np.float32), np.ones(3, np.float32))
 
 
 def test_import_star_has_the_public_names():

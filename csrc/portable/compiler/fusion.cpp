@@ -302,8 +302,7 @@ class Fuser {
       for (size_t i = 0; i < arguments.size(); ++i) values_[region->arguments[i]->result()] = arguments[i];
       regions.push_back(copy_->close_region(copy_block(*region)));
     }
-    copy_->name = op.name;
-    copy_->location = op.location;
+    copy_->label_as(op);
     Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
     for (uint32_t i = 0; i < op.results.size(); ++i) values_[op.result(i)] = {made, i};
   }

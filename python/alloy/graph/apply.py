@@ -1,13 +1,12 @@
 """Adds an op to the graph of its operands, and makes tensors of numbers and arrays among them."""
 
 from collections.abc import Iterable
-from contextlib import contextmanager
 
 import numpy as np
 
 from alloy._core import Tensor, as_array
 from alloy.graph.arrays import SCALARS
-from alloy.graph.location import mistake, user_location
+from alloy.graph.location import mistake, typed_name, user_location
 from alloy.graph.scope import scoped
 from alloy.graph.text import describe
 
@@ -22,43 +21,15 @@ def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None
 
 def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = None, typed: str = "") -> list[Tensor]:
     """Returns all results of the op, otherwise as apply."""
-    try:
-        graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
-        if graph is None:
-            raise mistake(
-                op,
-                f"Expected a tensor among the operands, got {_types_of(operands)}; graph.constant makes one",
-                TypeError,
-            )
-        dtype = scalar_dtype or common_dtype(op, operands)
-        tensors = [as_tensor(graph, op, value, dtype) for value in operands]
-        return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())
-    except (TypeError, ValueError) as error:
-        told = _spoken_of(op, typed or op, error)
-        if told is error:
-            raise
-    raise told
-
-
-@contextmanager
-def spoken_of(op: str, typed: str):
-    """Replaces the op at the beginning of messages by the function that the user called."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        told = _spoken_of(op, typed, error)
-        if told is error:
-            raise
-    else:
-        return
-    raise told
-
-
-def _spoken_of(op, typed, error):
-    said = str(error)
-    if not said.startswith(f"[{op}] ") or op == typed:
-        return error
-    return type(error)(f"[{typed}] {said[len(op) + 3 :]}")
+    typed = typed_name(typed)
+    called = typed or op
+    graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
+    if graph is None:
+        given = _types_of(operands)
+        raise mistake(called, f"Expected a tensor among the operands, got {given}; graph.constant makes one", TypeError)
+    dtype = scalar_dtype or common_dtype(called, operands)
+    tensors = [as_tensor(graph, called, value, dtype) for value in operands]
+    return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location(), typed)
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:

@@ -16,7 +16,7 @@ from alloy.graph.location import meant, mistake
 from alloy.graph.profile import Kernel, Profile
 from alloy.graph.queues import as_queue, moments
 from alloy.graph.staging import Staging
-from alloy.graph.text import describe, shape_text
+from alloy.graph.text import describe
 
 _call, _submit, _profile = Executable.__call__, Executable._submit, Executable._profile
 _updates: WeakKeyDictionary = WeakKeyDictionary()
@@ -64,28 +64,21 @@ def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
     bound to the graph (Graph.bind). Integers are converted to the placeholder's integer type, if it holds them.
 
     The call waits until the step is over, and a GPU then waits for the next call. In a loop use submit."""
-    if len(arrays) != 1 or not isinstance(arrays[0], dict):  # a step may take microseconds
-        try:
-            return Fetches(_call(self, *arrays, **by_label))
-        except (TypeError, ValueError):
-            pass  # `fed` converts integers, or raises with more in the message
     return Fetches(fed(_call, self, arrays, by_label))
 
 
 def fed(function, self, arrays, by_label, *before):
     """Returns the result of the engine's function for the feeds."""
-    if len(arrays) == 1 and isinstance(arrays[0], Mapping):
+    # Arrays first: a step may take microseconds, and so does asking for a Mapping.
+    if len(arrays) == 1 and not isinstance(arrays[0], np.ndarray) and isinstance(arrays[0], Mapping):
         arrays, by_label = _from_dict(self, arrays[0], by_label)
     try:
-        try:
-            return function(self, *before, *arrays, **by_label)
-        except TypeError:
-            arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
-            if not converted:
-                raise
         return function(self, *before, *arrays, **by_label)
-    except ValueError as error:
-        raise _with_shapes(self, error, arrays, by_label) from None
+    except TypeError:
+        arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
+        if not converted:
+            raise
+    return function(self, *before, *arrays, **by_label)
 
 
 def _from_dict(self, given, by_label):
@@ -133,18 +126,6 @@ def _fitting(feed, array):
             "called",
         )
     return cast
-
-
-def _with_shapes(self, error, arrays, by_label):
-    """Returns the error; if placeholders have open shapes, its message gives the shapes that were fed."""
-    said, built, line = str(error).rpartition("; built at ")
-    is_open = any(feed.shape is None or None in feed.shape for feed in self.feeds)
-    if not is_open or not built or said.startswith(("[placeholder]", "[executable]")):
-        return error
-    names = [feed.name or describe(feed) for feed in self.feeds]
-    given = [*zip(names, arrays), *by_label.items()]
-    fed = ", ".join(f"{name!r} of shape {shape_text(np.shape(array))}" for name, array in given)
-    return type(error)(f"{said}, where {fed} are fed{built}{line}")
 
 
 @method_of(Executable, "updates")

@@ -7,6 +7,8 @@ import site
 import sys
 import sysconfig
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from alloy.graph.notebook import cell_of
 
@@ -67,9 +69,44 @@ def user_location() -> str:
     return f"{path}:{frame.f_lineno}"
 
 
+_TYPED: ContextVar[str] = ContextVar("typed", default="")
+_LAYER: ContextVar[str] = ContextVar("layer", default="")
+
+
+@contextmanager
+def typed_as(function: str):
+    """Messages meanwhile name the function, which the user called, instead of the ops that it is made of."""
+    token = _TYPED.set(_TYPED.get() or function)
+    try:
+        yield
+    finally:
+        _TYPED.reset(token)
+
+
+def typed_name(function: str) -> str:
+    """Returns the function that the user called, which may have called this one."""
+    return _TYPED.get() or function
+
+
+@contextmanager
+def layer_at_work(path: str):
+    """Messages meanwhile name the layer of that path."""
+    token = _LAYER.set(path)
+    try:
+        yield
+    finally:
+        _LAYER.reset(token)
+
+
+def in_layer() -> str:
+    """ "; in PATH" of the innermost layer at work, or nothing."""
+    path = _LAYER.get()
+    return f"; in {path}" if path else ""
+
+
 def mistake(op: str, message: str, kind: type[Exception] = ValueError, act: str = "built") -> Exception:
     """Makes an exception in the form of the engine's: "[op] message; built at file.py:12."."""
-    return kind(f"[{op}] {message}; {act} at {user_location()}.")
+    return kind(f"[{typed_name(op)}] {message}{in_layer()}; {act} at {user_location()}.")
 
 
 def nearest(name: str, names, cutoff: float = 0.6) -> str:

@@ -3,7 +3,6 @@
 import copy
 import inspect
 import math
-import re
 import zlib
 from contextlib import suppress
 from contextvars import ContextVar
@@ -18,7 +17,7 @@ from alloy.graph.apply import require_all, require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import float32, is_half
 from alloy.graph.left_out import training_calls
-from alloy.graph.location import meant, mistake
+from alloy.graph.location import layer_at_work, meant, mistake
 from alloy.graph.names import missing_attribute, no_attribute, one_of
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
 from alloy.graph.structure import leaves
@@ -265,12 +264,12 @@ class Layer:
         around.append(self)
         self._training = training
         try:
-            with scope(graph, self._path):
+            with scope(graph, self._path), layer_at_work(self._path):
                 self._begin(x, graph, training, around)
                 y = self.forward(x, training, **operands)
-            require_tensors(self._kind(), y, " from forward")
+                require_tensors(self._kind(), y, " from forward")
         except BaseException as error:
-            _name_layer(error, self._path)
+            _note_layer(error, self._path)
             for layer, before in unbuilt.items():
                 layer._forget(before)
             raise
@@ -494,22 +493,16 @@ def _require_layers(op, layers):
         raise mistake(op, f"Expected layers, one by one, got {given}{hint}", TypeError)
 
 
-def _name_layer(error, path):
-    """Adds the path of the innermost layer to the message."""
+def _note_layer(error, path):
+    """Adds the path of the innermost layer at work to a message of another library."""
     if not path or hasattr(error, "layer"):
         return
     with suppress(AttributeError):
         error.layer = path
     if isinstance(error, TypeError) and "NoneType" in str(error) and not str(error).startswith("["):
         error.args = (f"{error}; x.shape has None for what only a run knows, and x.reshape takes -1",)
-    message = error.args[0] if error.args else None
-    said = _PLACE.fullmatch(message) if isinstance(message, str) and message.startswith("[") else None
-    if said is not None:
-        text, place = said.groups()
-        error.args = (f"{text}; in {path}{place or ''}", *error.args[1:])
-    elif hasattr(error, "add_note"):  # since Python 3.11
+    if hasattr(error, "add_note") and f"; in {path}" not in str(error):  # since Python 3.11
         error.add_note(f"in the layer {path}")
 
 
-_PLACE = re.compile(r"(.*?)(; \w+ at [^;]+\.)?", re.DOTALL)
 _OWN = frozenset(vars(Layer()))  # attributes that every layer has

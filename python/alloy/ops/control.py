@@ -4,7 +4,7 @@ made."""
 import inspect
 
 from alloy._core import Graph, Tensor
-from alloy.graph.apply import apply, as_tensor, common_dtype, require_all, spoken_of
+from alloy.graph.apply import apply, as_tensor, common_dtype, require_all
 from alloy.graph.arrays import SCALARS, as_count
 from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
@@ -26,12 +26,9 @@ def cond(predicate: Tensor, true_fn, false_fn):
         raise mistake("cond", f"Expected {expected}, got {type(predicate).__name__}", TypeError)
     _require_callable("cond", "", true_fn=true_fn, false_fn=false_fn)
     graph = predicate.graph
-    with spoken_of("if_else", "cond"):
-        op = graph._with_regions("if_else", [predicate])
-        given = [
-            _called("cond", op, lambda arguments, function=function: function()) for function in (true_fn, false_fn)
-        ]
-        return _like(given[0], op.add(scoped(graph, "", "cond"), user_location()))
+    op = graph._with_regions("if_else", "cond", [predicate])
+    given = [_called("cond", op, lambda arguments, function=function: function()) for function in (true_fn, false_fn)]
+    return _like(given[0], op.add(scoped(graph, "", "cond"), user_location()))
 
 
 def for_loop(lower, upper, body, initial, *, step=1):
@@ -45,7 +42,8 @@ def for_loop(lower, upper, body, initial, *, step=1):
     _require_callable("for_loop", "index, value", body=body)
     values = _listed(initial)
     graph = _graph_of("for_loop", [lower, upper, step, *values])
-    op = graph._with_regions("for_loop", [*_bounds(graph, lower, upper, step), *_constants(graph, "for_loop", values)])
+    operands = [*_bounds(graph, "for_loop", lower, upper, step), *_constants(graph, "for_loop", values)]
+    op = graph._with_regions("for_loop", "for_loop", operands)
     _called("for_loop", op, lambda arguments: body(arguments[0], _like(initial, arguments[1:])), initial)
     return _like(initial, op.add(scoped(graph, "", "for_loop"), user_location()))
 
@@ -60,7 +58,7 @@ def while_loop(condition, body, initial):
     _require_callable("while_loop", "value", condition=condition, body=body)
     values = _listed(initial)
     graph = _graph_of("while_loop", values)
-    op = graph._with_regions("while_loop", _constants(graph, "while_loop", values))
+    op = graph._with_regions("while_loop", "while_loop", _constants(graph, "while_loop", values))
     _called("while_loop", op, lambda arguments: [condition(_like(initial, arguments)), *arguments])
     _called("while_loop", op, lambda arguments: body(_like(initial, arguments)), initial)
     return _like(initial, op.add(scoped(graph, "", "while_loop"), user_location()))
@@ -80,7 +78,8 @@ def scan(body, initial, xs=None, *, length=None, reverse=False):
     require_all("scan", "tensors to take slices of", Tensor, inputs)
     graph = _graph_of("scan", [*values, *inputs])
     count = _length(inputs, length)
-    op = graph._with_regions("for_loop", [*_bounds(graph, 0, count, 1), *_constants(graph, "scan", values)])
+    operands = [*_bounds(graph, "scan", 0, count, 1), *_constants(graph, "scan", values)]
+    op = graph._with_regions("for_loop", "scan", operands)
     outputs = []
 
     def call(arguments):
@@ -116,9 +115,9 @@ def _length(inputs, length):
     return apply("shape_of", [inputs[0]])[0]
 
 
-def _bounds(graph, *numbers):
+def _bounds(graph, op, *numbers):
     dtype = next((number.dtype for number in numbers if isinstance(number, Tensor)), "int32")
-    return [as_tensor(graph, "for_loop", number, dtype) for number in numbers]
+    return [as_tensor(graph, op, number, dtype) for number in numbers]
 
 
 def _constants(graph, op, values):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from alloy._core import Tensor
-from alloy.graph.apply import require_all, spoken_of
+from alloy.graph.apply import require_all
 from alloy.graph.dtypes import is_float
 from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
@@ -59,7 +59,7 @@ def _called(name, function, tensors, options):
     require_all(name, "tensors as results", Tensor, values)
     graph = tensors[0].graph
     _require_known_sources(graph, name, values, tensors)
-    made = graph._with_regions("custom_gradient", values)
+    made = graph._with_regions("custom_gradient", name, values)
     arguments = made.open()
     try:
         given = gradient(*(g if _has_gradient(g) else None for g in arguments))
@@ -68,8 +68,7 @@ def _called(name, function, tensors, options):
     except BaseException:
         made.abandon()
         raise
-    with spoken_of("custom_gradient", name):
-        return rebuild(results, made.add(scoped(graph, "", name), user_location(), [x for _, x in flowing]))
+    return rebuild(results, made.add(scoped(graph, "", name), user_location(), [x for _, x in flowing]))
 
 
 def _pair(name, given):

@@ -5,9 +5,9 @@ from numbers import Real
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, as_tensor, common_dtype, require_all, require_tensor, spoken_of
+from alloy.graph.apply import apply, as_tensor, common_dtype, require_all, require_tensor
 from alloy.graph.dtypes import is_half, is_integer
-from alloy.graph.location import mistake
+from alloy.graph.location import mistake, typed_as
 from alloy.graph.text import describe
 
 __all__ = [
@@ -40,7 +40,7 @@ def masked_fill(x: Tensor, mask, value) -> Tensor:
     mask: a tensor or an array that broadcasts to x. value: a number, or a tensor of x's dtype that broadcasts to x.
     ValueError: one of them does not broadcast to x."""
     require_tensor("masked_fill", x)
-    with spoken_of("full_like", "masked_fill"), spoken_of("broadcast_like", "masked_fill"):
+    with typed_as("masked_fill"):
         return where(apply("broadcast_like", [mask, x]), full_like(x, value), x)
 
 
@@ -52,7 +52,7 @@ def isclose(a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False) -> Tensor:
     require_all("isclose", "numbers as rtol and atol", Real, [rtol, atol])
     given = next((x for x in (a, b) if isinstance(x, Tensor)), a)
     require_tensor("isclose", given)
-    with spoken_of("cast", "isclose"), spoken_of("equal", "isclose"):
+    with typed_as("isclose"):
         a, b = (cast(as_tensor(given.graph, "isclose", x, "float32"), "float32") for x in (a, b))
         is_equal = apply("equal", [a, b])
     distance = abs(a - b)  # never finite if a or b is infinite
@@ -107,17 +107,18 @@ def _signs_differ(left, b):
 
 
 def rounded_once(op, f, x, *others):
-    """f(x, *others) for a floating x, computed in float32 if x is a half."""
+    """f(x, *others) for a floating x, computed in float32 if x is a half. Messages name op, which the user called."""
     require_tensor(op, x)
-    if x.dtype == "float32":
-        return f(x, *others)
-    if not is_half(x.dtype):
-        raise mistake(op, f"Expected a floating type, got {describe(x)}", TypeError)
-    wide = [
-        cast(as_tensor(x.graph, op, y, x.dtype), "float32") if isinstance(y, (Tensor, np.ndarray)) else y
-        for y in others
-    ]
-    return cast(f(cast(x, "float32"), *wide), x.dtype)
+    with typed_as(op):
+        if x.dtype == "float32":
+            return f(x, *others)
+        if not is_half(x.dtype):
+            raise mistake(op, f"Expected a floating type, got {describe(x)}", TypeError)
+        wide = [
+            cast(as_tensor(x.graph, op, y, x.dtype), "float32") if isinstance(y, (Tensor, np.ndarray)) else y
+            for y in others
+        ]
+        return cast(f(cast(x, "float32"), *wide), x.dtype)
 
 
 def log1p(x: Tensor) -> Tensor:

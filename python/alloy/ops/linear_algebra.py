@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, as_tensor, require_all, spoken_of
+from alloy.graph.apply import apply, as_tensor, require_all
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_float
-from alloy.graph.location import mistake
+from alloy.graph.location import mistake, typed_as
 from alloy.graph.text import describe
 from alloy.ops.elementwise import where
 from alloy.ops.shape import (
@@ -51,7 +51,7 @@ def einsum(subscripts: str, *tensors) -> Tensor:
         raise mistake("einsum", "Expected a tensor behind the subscripts; graph.constant makes one", TypeError)
     tensors = [as_tensor(graph, "einsum", x, "") for x in tensors]
     factors, result = _factors(subscripts, tensors)
-    with spoken_of("matmul", "einsum"), spoken_of("reshape", "einsum"), spoken_of("multiply", "einsum"):
+    with typed_as("einsum"):
         done: Any = None
         for i, (x, axes) in enumerate(factors):
             kept = {*result, *(axis for _, others in factors[i + 1 :] for axis in others)}
@@ -169,7 +169,7 @@ def triu(x: Tensor, k=0) -> Tensor:
 
 def _diagonals(op, x, k):
     """Counts by how many diagonals each element is above diagonal k."""
-    with spoken_of("coordinates", op):
+    with typed_as(op):
         return coordinates(x, -1) - coordinates(x, -2) - as_count(op, "k", k, least=-(2**30), most=2**30)
 
 
@@ -181,7 +181,7 @@ def diag(x: Tensor, k=0) -> Tensor:
     k = as_count("diag", "k", k, least=-(2**30), most=2**30)
     below, above = max(-k, 0), max(k, 0)
     if len(extents) == 1:
-        with spoken_of("broadcast_to", "diag"), spoken_of("pad", "diag"):
+        with typed_as("diag"):
             main = band_part(broadcast_to(x, extents * 2), 0, 0)
             return pad(main, ((below, above), (above, below)), value=False)
     if len(extents) != 2:
@@ -196,7 +196,7 @@ def outer(a, b) -> Tensor:
     """Multiplies each element of a with each of b: (n,) and (m,) give (n, m); other shapes are flattened first. One of
     them may be an array. TypeError: the dtypes differ."""
     require_all("outer", "tensors or arrays", (Tensor, np.ndarray), [a, b])
-    with spoken_of("multiply", "outer"):
+    with typed_as("outer"):
         return multiply(a.reshape(-1, 1), b.reshape(1, -1))
 
 

@@ -1,7 +1,8 @@
 """Softmax, norms and deviations: ops that relate the elements along an axis to each other."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, require_tensor, spoken_of
+from alloy.graph.apply import apply, require_tensor
+from alloy.graph.location import typed_as
 from alloy.ops.elementwise import cast, rounded_once, stop_gradient, where
 from alloy.ops.shape import squeeze
 from alloy.ops.table import equal, exp, is_finite, log, max_propagate_nan, not_equal, sqrt, square, sum, variance
@@ -29,8 +30,7 @@ def logsumexp(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
 
 def _logsumexp(x, axis, keepdims):
-    with spoken_of("max_propagate_nan", "logsumexp"):
-        most = max_propagate_nan(x, axis, keepdims=True)
+    most = max_propagate_nan(x, axis, keepdims=True)
     is_number = is_finite(most)
     shift = stop_gradient(where(is_number, most, 0.0))
     total = sum(exp(where(is_number, x, 0.0) - shift), axis, keepdims=True)
@@ -44,7 +44,7 @@ def count_nonzero(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
     axis: an axis or several; None means all. The reduced axes vanish, or stay with size 1 where keepdims. ValueError: x
     does not have the axis."""
     require_tensor("count_nonzero", x)
-    with spoken_of("sum", "count_nonzero"):
+    with typed_as("count_nonzero"):
         return sum(cast(not_equal(x, False), "int32"), axis, keepdims=keepdims)
 
 
@@ -53,8 +53,7 @@ def norm(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
-    with spoken_of("sum", "norm"):
-        return rounded_once("norm", lambda x: _root(sum(square(x), axis, keepdims=keepdims)), x)
+    return rounded_once("norm", lambda x: _root(sum(square(x), axis, keepdims=keepdims)), x)
 
 
 def std(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
@@ -63,8 +62,7 @@ def std(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:
 
     x: of a floating type. axis: an axis or several; None means all. The reduced axes vanish, or keep size 1 with
     keepdims. ValueError: x does not have the axis."""
-    with spoken_of("variance", "std"):
-        return rounded_once("std", lambda x: _root(variance(x, axis, keepdims=keepdims)), x)
+    return rounded_once("std", lambda x: _root(variance(x, axis, keepdims=keepdims)), x)
 
 
 def _root(x):

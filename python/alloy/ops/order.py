@@ -3,7 +3,7 @@
 import math
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, apply_all, require_tensor, spoken_of
+from alloy.graph.apply import apply, apply_all, require_tensor
 from alloy.graph.arrays import as_count, as_integers
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
@@ -59,10 +59,9 @@ def _median(x, axis, keepdims):
     if count == 0:
         raise mistake("median", f"Expected elements along the axes, got {describe(x)}")
     kept = [i for i in range(rank) if i not in axes]
-    with spoken_of("transpose", "median"), spoken_of("reshape", "median"):
-        row = transpose(x, kept + axes)
-        if len(axes) != 1:
-            row = reshape(row, [*(x.shape[i] for i in kept), count])
+    row = transpose(x, kept + axes)
+    if len(axes) != 1:
+        row = reshape(row, [*(x.shape[i] for i in kept), count])
     ascending = sort(row)
     low, high = ascending[..., (count - 1) // 2], ascending[..., count // 2]
     middle = where(any(is_nan(row), -1), float("nan"), low if count % 2 else low * 0.5 + high * 0.5)

@@ -5,10 +5,10 @@ from operator import index
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, apply_all, as_sequence, require_tensor, spoken_of
+from alloy.graph.apply import apply, apply_all, as_sequence, require_tensor
 from alloy.graph.arrays import as_count, as_extents, as_integers, as_known_shape
 from alloy.graph.indexing import update_slice
-from alloy.graph.location import mistake
+from alloy.graph.location import mistake, typed_as
 from alloy.graph.text import describe, shape_text
 
 __all__ = [
@@ -153,7 +153,7 @@ def repeat(x: Tensor, repeats, axis=None) -> Tensor:
     counts = as_integers("repeat", "repeats", repeats)
     if len(counts) == 1:
         count = as_count("repeat", "a number of repeats", counts[0])
-        with spoken_of("tile", "repeat"):
+        with typed_as("repeat"):
             copies = tile(expand_dims(x, axis + 1), [1] * (axis + 1) + [count] + [1] * (rank - axis - 1))
         return squeeze(batch_to_space(copies, count, axis=axis, batch_axis=axis + 1), axis + 1)
     extent = known_extent("repeat", x, axis)

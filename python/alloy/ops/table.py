@@ -51,13 +51,14 @@ def _activation_gradient(op: str):
 
 def _reduction(op: str):
     def function(x, axis=None, *, keepdims=False):
-        require_tensor(op, x)
+        typed = NAMES.get(op, op)
+        require_tensor(typed, x)
         if axis is None:
             if x.shape is None:
-                raise mistake(op, "Expected a tensor of known rank, or axes")
+                raise mistake(typed, "Expected a tensor of known rank, or axes")
             axis = range(len(x.shape))
-        axes = as_integers(op, "axes", axis)
-        return _reduced(apply(op, [x], {"axes": axes}, typed=NAMES.get(op, op)), axes, keepdims)
+        axes = as_integers(typed, "axes", axis)
+        return _reduced(apply(op, [x], {"axes": axes}, typed=typed), axes, keepdims)
 
     return function
 
