@@ -23,6 +23,8 @@ RENAMES = {
         "pow": "al.power",
         "reduce_mean": "al.mean",
         "reduce_sum": "al.sum",
+        "repeat_interleave": "al.repeat",
+        "reverse": "al.flip",
         "sub": "al.subtract",
         "swish": "al.silu",
         "topk": "al.top_k",
