@@ -12,13 +12,13 @@ import time
 BUDGETS = {
     "setup": 300,
     "build-tests": 200,
-    "test": 700,
-    "test-clangs": 150,
-    "test-types": 60,
-    "test-arm64": 60,
-    "test-kills": 60,
-    "test-all-macos13": 600,
-    "test-all-remote": 600,
+    "test": 600,
+    "test-clangs": 90,
+    "test-types": 40,
+    "test-arm64": 40,
+    "test-kills": 20,
+    "test-all-macos13": 300,
+    "test-all-remote": 700,
 }
 
 
