@@ -25,6 +25,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+ARGUMENTS = {"resnet50": ["tests/goldens/resnet50.json"], "wrong_classes": ["tests/facade/api.json"]}
 # Some of these tests rebuild the tree; none reads a result.
 NOT_RUN = [f"tests/python/test_{name}.py" for name in ("packaging", "mac_report", "stubs", "style", "api_table")]
 
@@ -34,7 +35,7 @@ def facade_lines(tree, programs, environment, summed):
     for program in sorted(programs.glob("facade_*")):
         name = program.name.removeprefix("facade_")
         summed.write_bytes(bytes(8))
-        arguments = [tree / "tests/goldens/resnet50.json"] if name == "resnet50" else []
+        arguments = [tree / path for path in ARGUMENTS.get(name, ())]
         done = subprocess.run([program, *arguments], env=environment | library, capture_output=True)
         if (read := summed.read_bytes()[::-1].hex()) != "0" * 16 or done.returncode not in (0, 77):
             yield f"facade.{name} {read}{' failed' if done.returncode not in (0, 77) else ''}"
