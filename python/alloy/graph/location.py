@@ -74,13 +74,17 @@ _LAYER: ContextVar[str] = ContextVar("layer", default="")
 
 
 @contextmanager
-def typed_as(function: str):
-    """Messages meanwhile name the function, which the user called, instead of the ops that it is made of."""
-    token = _TYPED.set(_TYPED.get() or function)
+def _holding(variable: ContextVar[str], value: str):
+    token = variable.set(value)
     try:
         yield
     finally:
-        _TYPED.reset(token)
+        variable.reset(token)
+
+
+def typed_as(function: str):
+    """Lets messages meanwhile name the function that the user called, instead of the ops that it is made of."""
+    return _holding(_TYPED, typed_name(function))
 
 
 def typed_name(function: str) -> str:
@@ -88,18 +92,13 @@ def typed_name(function: str) -> str:
     return _TYPED.get() or function
 
 
-@contextmanager
 def layer_at_work(path: str):
-    """Messages meanwhile name the layer of that path."""
-    token = _LAYER.set(path)
-    try:
-        yield
-    finally:
-        _LAYER.reset(token)
+    """Lets messages meanwhile name the layer of that path."""
+    return _holding(_LAYER, path)
 
 
 def in_layer() -> str:
-    """ "; in PATH" of the innermost layer at work, or nothing."""
+    """Returns "; in PATH" of the innermost layer at work, or ""."""
     path = _LAYER.get()
     return f"; in {path}" if path else ""
 
@@ -120,7 +119,7 @@ def nearest(name: str, names, cutoff: float = 0.6) -> str:
 
 
 def meant(name: str, names, cutoff: float = 0.6) -> str:
-    """ "; the nearest is NAME", or nothing."""
+    """Returns "; the nearest is NAME", or ""."""
     near = nearest(name, names, cutoff)
     return f"; the nearest is {near}" if near else ""
 
