@@ -5,8 +5,8 @@
 # Layers do not link each other: a program or shared object names all its layers, in the order in which they
 # are linked. That order matters. Of an inline function the linker keeps the first copy it meets, and clang's
 # copies cannot run a C++ handler under GCC's Objective-C runtime, so g++'s objects come first: the target's
-# own, then ir, device, compiler, cpu, runtime, then engine or facade, and within a layer .cpp before .mm. The test
-# link_order reads the result.
+# own, then ir, host, device, compiler, cpu, runtime, package, then engine or facade, and within a layer .cpp before
+# .mm. The test link_order reads the result.
 #
 # The sources of a layer are compiled many at a time (CMAKE_UNITY_BUILD), because reading the headers takes longer than
 # compiling what is written behind them. So a name in an anonymous namespace is given once in a layer.

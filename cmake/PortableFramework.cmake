@@ -1,11 +1,12 @@
-# The portable framework: device, compiler, cpu, runtime and facade, linked into
+# The portable framework: host, device, compiler, cpu, runtime, package and facade, linked into
 # libMetalPerformanceShadersGraph.so. The cpu device is the only user of oneDNN, Highway and OpenMP.
 
 set(portable "${PROJECT_SOURCE_DIR}/csrc/portable")
 
-alloy_layer(device "${portable}/device" SEES ir)
-alloy_layer(compiler "${portable}/compiler" SEES ir device)
-alloy_layer(cpu "${portable}/cpu" SEES ir device)
+alloy_layer(host "${portable}/host" SEES ir)
+alloy_layer(device "${portable}/device" SEES ir host)
+alloy_layer(compiler "${portable}/compiler" SEES ir host device)
+alloy_layer(cpu "${portable}/cpu" SEES ir host device)
 if(TARGET alloy_cpu)
   find_package(OneDNN REQUIRED)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
@@ -20,7 +21,8 @@ if(TARGET alloy_cpu)
   target_link_libraries(alloy_cpu PRIVATE OneDNN::dnnl "${HWY_LIBRARY}" OpenMP::OpenMP_CXX)
 endif()
 
-alloy_layer(runtime "${portable}/runtime" SEES ir device compiler)
+alloy_layer(runtime "${portable}/runtime" SEES ir host device compiler)
+alloy_layer(package "${portable}/package" SEES ir host device compiler runtime)
 
 # The op table is a public header too: a program may list the ops that the framework has.
 file(MAKE_DIRECTORY "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph")
@@ -28,7 +30,7 @@ file(CREATE_LINK "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def"
      "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph/ops.def" SYMBOLIC)
 set(public_include "${portable}/include" "${ALLOY_INCLUDE_ROOT}/public")
 
-alloy_layer(facade "${portable}/facade" SEES ir device compiler cpu runtime)
+alloy_layer(facade "${portable}/facade" SEES ir host device compiler cpu runtime package)
 if(NOT TARGET alloy_facade)
   return()
 endif()
@@ -42,7 +44,7 @@ alloy_layer(on_load "${portable}/on_load")
 # Makes a shared library the framework, with the layers of further devices named.
 function(alloy_link_framework target)
   # on_load last: its constructor runs behind all others.
-  alloy_link_layers(${target} ir device compiler cpu ${ARGN} runtime facade on_load)
+  alloy_link_layers(${target} ir host device compiler cpu ${ARGN} runtime package facade on_load)
   target_link_libraries(${target} PUBLIC alloy_objcxx)
   target_link_options(${target} PRIVATE "LINKER:-z,defs"
                       "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cpu/device.h"
-#include "ir/expr.h"
-#include "ir/rewrite.h"
+#include "ir/rules/expr.h"
+#include "ir/transform/rewrite.h"
 #include "runtime/program.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "adam.h"
-#include "ir/expr.h"
+#include "ir/rules/expr.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/feed_bytes.h"
+#include "engine/running/feed_bytes.h"
 #include "ir/graph.h"
 
 namespace alloy::bindings {

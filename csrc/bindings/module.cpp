@@ -10,8 +10,8 @@
 #include "files.h"
 #include "gil.h"
 #include "graph.h"
-#include "ir/composites.h"
 #include "ir/names.h"
+#include "ir/rules/composites.h"
 #include "submission.h"
 #include "user.h"
 

@@ -1,4 +1,4 @@
-#include "engine/package.h"
+#include "engine/package/package.h"
 
 #include <pybind11/stl.h>
 

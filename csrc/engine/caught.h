@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/callable.h"
-#include "ir/rewrite.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::engine {
 

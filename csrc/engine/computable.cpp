@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::engine {
 namespace {

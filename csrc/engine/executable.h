@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/compiled.h"
 #include "engine/queue.h"
+#include "engine/running/compiled.h"
 #include "engine/stats.h"
 #include "ir/graph.h"
 

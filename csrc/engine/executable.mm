@@ -8,7 +8,7 @@
 #import "engine/lowering/lowered.h"
 #include "engine/process.h"
 #import "engine/queue_impl.h"
-#include "ir/rewrite.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::engine {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "ir/gradients.h"
+#include "ir/transform/gradients.h"
 
 namespace alloy::engine {
 namespace {

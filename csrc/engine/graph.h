@@ -9,8 +9,8 @@
 
 #include "engine/executable.h"
 #include "engine/stats.h"
-#include "ir/inspect.h"
-#include "ir/rewrite.h"
+#include "ir/text/inspect.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::engine {
 

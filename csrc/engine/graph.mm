@@ -9,7 +9,7 @@
 #import "engine/graph_impl.h"
 #import "engine/lowering/lowered.h"
 #include "engine/process.h"
-#include "ir/rewrite.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::engine {
 

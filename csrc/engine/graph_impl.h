@@ -8,11 +8,11 @@
 #include <map>
 #include <mutex>
 
-#import "engine/array.h"
 #import "engine/device.h"
 #include "engine/graph.h"
 #import "engine/ref.h"
-#import "engine/run.h"
+#import "engine/running/array.h"
+#import "engine/running/run.h"
 
 namespace alloy::engine {
 

@@ -6,8 +6,8 @@
 #include "engine/device_info.h"
 #include "engine/graph.h"
 #include "ir/grammar.h"
-#include "ir/rewrite.h"
-#include "ir/walk.h"
+#include "ir/transform/rewrite.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::engine {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "alloy/op_library.h"
 #include "ir/op.h"
-#include "ir/utf8.h"
+#include "ir/text/utf8.h"
 
 namespace alloy::engine {
 namespace {

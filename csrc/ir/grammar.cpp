@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "ir/walk.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::ir {
 namespace {

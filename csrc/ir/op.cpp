@@ -1,7 +1,7 @@
 #include "ir/op.h"
 
-#include "ir/composites.h"
-#include "ir/rules.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 namespace rows {

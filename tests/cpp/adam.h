@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/gradients.h"
-#include "ir/expr.h"
+#include "ir/rules/expr.h"
 
 namespace alloy {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ir/native.h"
-#include "ir/regions.h"
-#include "ir/rewrite.h"
+#include "ir/transform/regions.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::test {
 

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "interpreter.h"
-#include "ir/rewrite.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::test {
 

@@ -14,14 +14,16 @@ MAY_INCLUDE = {
     "probes": {"ir"},
     "engine": {"ir", "engine", "alloy"},  # alloy: the header of libraries of ops, python/alloy/include
     "bindings": {"ir", "engine", "bindings"},
-    "portable": {"ir", "device", "compiler", "cpu", "runtime", "facade", "objc"},
+    "portable": {"ir", "host", "device", "compiler", "cpu", "runtime", "package", "facade", "objc"},
 }
 APPLE = {"Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph"}
 PORTABLE_MAY_INCLUDE = {
-    "device": {"ir", "device"},
+    "host": {"ir", "host"},
+    "device": {"ir", "host", "device"},
     "compiler": {"ir", "device", "compiler"},
-    "cpu": {"ir", "device", "cpu"},
-    "runtime": {"ir", "device", "compiler", "runtime"},
+    "cpu": {"ir", "host", "device", "cpu"},
+    "runtime": {"ir", "host", "device", "compiler", "runtime"},
+    "package": {"ir", "runtime", "package"},
     "objc": {"objc"},
 }
 CODE_ONLY = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)

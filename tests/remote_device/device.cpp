@@ -17,8 +17,8 @@
 #include "device/added_devices.h"
 #include "device/arena.h"
 #include "device/executor.h"
-#include "device/work_queue.h"
-#include "ir/rewrite.h"
+#include "host/work_queue.h"
+#include "ir/transform/rewrite.h"
 #include "reference.h"
 
 namespace alloy::remote {
@@ -50,7 +50,7 @@ class Processor {
     if (is_own) return f();
     std::binary_semaphore done(0);
     std::exception_ptr thrown;
-    const device::Status status = queue_.submit([&] {
+    const host::Status status = queue_.submit([&] {
       is_own = true;
       try {
         f();
@@ -67,7 +67,7 @@ class Processor {
 
  private:
   static thread_local bool is_own;
-  device::WorkQueue queue_;
+  host::WorkQueue queue_;
 };
 thread_local bool Processor::is_own = false;
 
@@ -123,20 +123,20 @@ std::byte* bytes_of(device::Storage& storage) { return static_cast<RemoteStorage
 // Never on the caller's thread, even where the queue is idle.
 class RemoteStream final : public device::Stream {
  public:
-  device::Status run(ir::Callable work) override {
+  host::Status run(ir::Callable work) override {
     std::binary_semaphore done(0);
-    const device::Status status = queue_.submit([&] {
+    const host::Status status = queue_.submit([&] {
       work();
       done.release();
     });
     if (status.ok()) done.acquire();
     return status;
   }
-  device::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
-  device::Status wait() override { return queue_.wait(); }
+  host::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
+  host::Status wait() override { return queue_.wait(); }
 
  private:
-  device::WorkQueue queue_;
+  host::WorkQueue queue_;
 };
 
 class RemoteKernel final : public device::Kernel {
@@ -187,7 +187,7 @@ class RemoteExecutor final : public device::Executor {
     std::vector<std::byte*> operands, results;
     for (size_t i = 0; i < plan_.steps.size();) {
       const Step& step = plan_.steps[i++];
-      const bool ends = device::runs_shall_end() || (arguments.interrupted != nullptr && *arguments.interrupted);
+      const bool ends = host::runs_shall_end() || (arguments.interrupted != nullptr && *arguments.interrupted);
       if (step.kind == Step::Kind::kJump && ends) {
         throw device::Interrupted(
             std::any_of(plan_.steps.begin(), plan_.steps.begin() + static_cast<ptrdiff_t>(i), device::writes_variable));
@@ -239,7 +239,7 @@ class RemoteDevice final : public device::Device {
     return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   }
   bool has_unified_memory() const noexcept override { return false; }
-  device::Status status() const override { return device::process_status(); }
+  host::Status status() const override { return host::process_status(); }
 
   size_t alignment() const noexcept override { return kAlignment; }
   const device::FusionPolicy& fusion_policy() const noexcept override { return fuses_nothing_; }

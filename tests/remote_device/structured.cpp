@@ -8,8 +8,8 @@
 #include <string>
 
 #include "elements.h"
-#include "ir/random_state.h"
-#include "ir/windows.h"
+#include "ir/rules/random_state.h"
+#include "ir/rules/windows.h"
 #include "philox.h"
 #include "reference.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "elements.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 #include "reference.h"
 
 namespace alloy::remote {

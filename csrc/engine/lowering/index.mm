@@ -7,7 +7,7 @@
 
 #import "engine/lowering/ops.h"
 #import "engine/lowering/state.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::engine {
 namespace {

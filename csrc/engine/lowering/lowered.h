@@ -2,7 +2,7 @@
 #pragma once
 
 #import "engine/graph_impl.h"
-#include "ir/rewrite.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::engine {
 
@@ -12,7 +12,7 @@ inline constexpr const char kUnasked[] = "alloy/unasked";
 class LibraryFunction;
 struct Lowered;
 
-// A call of a function of a library, of values that have numbers (ir/cut.h).
+// A call of a function of a library, of values that have numbers (ir/transform/cut.h).
 struct LibraryCall {
   const LibraryFunction* function;
   std::string name, location;  // of its op

@@ -10,8 +10,8 @@
 #import "engine/lowering/state.h"
 #import "engine/mps_types.h"
 #include "engine/op_library.h"
-#include "ir/cost.h"
-#include "ir/cut.h"
+#include "ir/rules/cost.h"
+#include "ir/transform/cut.h"
 
 namespace alloy::engine {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "ir/quirks.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::engine {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #import "engine/lowering/ops.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::engine {
 

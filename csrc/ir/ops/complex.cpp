@@ -1,8 +1,8 @@
 // Complex numbers and their parts.
-#include "ir/complex.h"
+#include "ir/rules/complex.h"
 
-#include "ir/composites.h"
-#include "ir/rules.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 

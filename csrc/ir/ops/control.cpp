@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "ir/elements.h"
-#include "ir/regions.h"
-#include "ir/rules.h"
+#include "ir/rules/elements.h"
+#include "ir/rules/rules.h"
+#include "ir/transform/regions.h"
 
 namespace alloy::ir {
 

@@ -1,11 +1,11 @@
 // Convolutions and their gradients.
 #include <numeric>
 
-#include "ir/composites.h"
-#include "ir/gradients.h"
 #include "ir/ops/windowed.h"
-#include "ir/rules.h"
-#include "ir/windows.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
+#include "ir/rules/windows.h"
+#include "ir/transform/gradients.h"
 
 namespace alloy::ir {
 namespace {

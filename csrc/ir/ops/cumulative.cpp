@@ -1,6 +1,6 @@
 // Running totals: each element combined with all before it.
-#include "ir/composites.h"
-#include "ir/rules.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 namespace {

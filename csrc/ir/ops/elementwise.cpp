@@ -1,6 +1,6 @@
 // Elementwise ops: the table's, and cast.
-#include "ir/composites.h"
-#include "ir/rules.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 namespace {

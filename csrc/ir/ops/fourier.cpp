@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "ir/complex.h"
-#include "ir/composites.h"
-#include "ir/rules.h"
+#include "ir/rules/complex.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 

@@ -3,9 +3,9 @@
 #include <functional>
 #include <numeric>
 
-#include "ir/composites.h"
-#include "ir/rules.h"
-#include "ir/windows.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::ir {
 namespace {

@@ -1,6 +1,6 @@
 // Matrices: products, inverses, distances between rows.
-#include "ir/composites.h"
-#include "ir/rules.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 

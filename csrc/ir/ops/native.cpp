@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "ir/rules.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 namespace {

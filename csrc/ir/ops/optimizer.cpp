@@ -1,5 +1,5 @@
 // Optimizer steps: they return new values and write nothing.
-#include "ir/rules.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 namespace {

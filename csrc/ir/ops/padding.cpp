@@ -1,10 +1,10 @@
 // Tensors that go on beyond their edges.
 #include <algorithm>
 
-#include "ir/composites.h"
-#include "ir/gradients.h"
-#include "ir/rules.h"
-#include "ir/windows.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
+#include "ir/rules/windows.h"
+#include "ir/transform/gradients.h"
 
 namespace alloy::ir {
 

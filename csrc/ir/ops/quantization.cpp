@@ -1,6 +1,6 @@
 // Floats as small integers, and back.
-#include "ir/composites.h"
-#include "ir/rules.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 namespace {

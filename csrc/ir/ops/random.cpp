@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "ir/composites.h"
-#include "ir/rules.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 namespace {

@@ -1,8 +1,8 @@
 // Recurrent cells: their rules. The gradient to the weights is one product over all steps.
 #include <algorithm>
 
-#include "ir/recurrence.h"
-#include "ir/rules.h"
+#include "ir/rules/recurrence.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 namespace {

@@ -1,5 +1,5 @@
 // Reductions: the table's, and reduce_like.
-#include "ir/rules.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <span>
 
-#include "ir/composites.h"
-#include "ir/gradients.h"
-#include "ir/rules.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
+#include "ir/transform/gradients.h"
 
 namespace alloy::ir {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ir/elements.h"
-#include "ir/rules.h"
+#include "ir/rules/elements.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 

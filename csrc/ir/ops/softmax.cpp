@@ -1,5 +1,5 @@
 // Softmax, its logarithm, and the loss that is made of it.
-#include "ir/rules.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 

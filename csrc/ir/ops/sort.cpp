@@ -1,6 +1,6 @@
 // The order of elements along an axis.
-#include "ir/composites.h"
-#include "ir/rules.h"
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 

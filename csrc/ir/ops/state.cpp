@@ -1,7 +1,7 @@
 // What a graph begins with, and variables.
 #include <cmath>
 
-#include "ir/rules.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 

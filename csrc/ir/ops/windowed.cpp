@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "ir/rules.h"
-#include "ir/windows.h"
+#include "ir/rules/rules.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::ir {
 

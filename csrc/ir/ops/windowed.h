@@ -1,7 +1,7 @@
 // The rules that convolutions and poolings share: windows that move over images, over volumes, or over four axes.
 #pragma once
 
-#include "ir/rules.h"
+#include "ir/rules/rules.h"
 
 namespace alloy::ir {
 

@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "compiler/passes.h"
-#include "ir/regions.h"
-#include "ir/walk.h"
+#include "ir/transform/regions.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::compiler {
 namespace {

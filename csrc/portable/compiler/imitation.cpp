@@ -6,9 +6,9 @@
 #include <set>
 #include <unordered_set>
 
-#include "ir/expr.h"
-#include "ir/rewrite.h"
-#include "ir/windows.h"
+#include "ir/rules/expr.h"
+#include "ir/rules/windows.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::compiler {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "ir/elements.h"
-#include "ir/regions.h"
-#include "ir/rewrite.h"
+#include "ir/rules/elements.h"
+#include "ir/transform/regions.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::compiler {
 namespace {

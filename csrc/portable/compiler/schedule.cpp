@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/walk.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::compiler {
 namespace {

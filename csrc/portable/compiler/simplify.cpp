@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compiler/passes.h"
-#include "ir/rewrite.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::compiler {
 namespace {

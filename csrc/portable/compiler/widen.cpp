@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "compiler/passes.h"
-#include "ir/rewrite.h"
-#include "ir/walk.h"
+#include "ir/transform/rewrite.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::compiler {
 namespace {

@@ -20,7 +20,7 @@
 #include "cpu/onednn/onednn.h"
 #include "cpu/passes/pointwise.h"
 #include "cpu/product/choice.h"
-#include "ir/walk.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::cpu {
 
@@ -79,12 +79,12 @@ class CpuStorage final : public device::Storage {
 
 class CpuStream final : public device::Stream {
  public:
-  device::Status run(ir::Callable work) override { return queue_.run(work); }
-  device::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
-  device::Status wait() override { return queue_.wait(); }
+  host::Status run(ir::Callable work) override { return queue_.run(work); }
+  host::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
+  host::Status wait() override { return queue_.wait(); }
 
  private:
-  device::WorkQueue queue_;
+  host::WorkQueue queue_;
 };
 
 // What joins is computed tile by tile, in the first-level cache.
@@ -138,7 +138,7 @@ class CpuDevice final : public device::Device {
 
   bool has_unified_memory() const noexcept override { return true; }
 
-  device::Status status() const override { return device::process_status(); }
+  host::Status status() const override { return host::process_status(); }
 
   bool set_threads(int count) override {
     set_kernel_threads(count);

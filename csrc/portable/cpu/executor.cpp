@@ -129,7 +129,7 @@ void Executor::run_steps(const std::atomic<bool>& interrupted) {
   const auto elapsed = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
   int64_t now = 0;
   for (size_t i = 0; i < calls_.size();) {
-    if (interrupted.load(std::memory_order_relaxed) || device::runs_shall_end()) [[unlikely]]
+    if (interrupted.load(std::memory_order_relaxed) || host::runs_shall_end()) [[unlikely]]
       end_before(i);
     const Call& call = calls_[i];
     std::byte* const* operands = pointers_.data() + call.operands;

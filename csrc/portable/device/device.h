@@ -11,7 +11,7 @@
 
 #include "device/fusion_policy.h"
 #include "device/kernel.h"
-#include "device/work_queue.h"
+#include "host/work_queue.h"
 
 namespace alloy::device {
 
@@ -65,13 +65,13 @@ class Stream {
 
   // Runs `work` in turn and returns when it is done; on the calling thread when the stream is idle, without
   // allocating. Fails, without running it, after a fork and at the end of the process.
-  virtual Status run(ir::Callable work) = 0;
+  virtual host::Status run(ir::Callable work) = 0;
 
   // Runs `work` later and returns at once; fails as run does.
-  virtual Status submit(std::function<void()> work) = 0;
+  virtual host::Status submit(std::function<void()> work) = 0;
 
   // Returns when all work given so far is done.
-  virtual Status wait() = 0;
+  virtual host::Status wait() = 0;
 };
 
 // What a device counts; read at any time, exact when its streams are idle.
@@ -110,7 +110,7 @@ class Device {
   virtual bool has_unified_memory() const noexcept = 0;
 
   // Not ok when work can no longer run here, for example in a forked child.
-  virtual Status status() const = 0;
+  virtual host::Status status() const = 0;
 
   // How many threads compute, from the next run on; false where the device has no such choice. How many there are, or
   // 0.

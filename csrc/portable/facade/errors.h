@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "device/work_queue.h"
+#include "host/work_queue.h"
 
 namespace alloy::facade {
 
@@ -33,7 +33,7 @@ inline void require_block_or_nil(id object) {
 void require_dispatch_queue(id object);
 
 // Raises NSInternalInconsistencyException with the message of a failed status; NSMallocException if memory is short.
-void raise_if_failed(const device::Status& status);
+void raise_if_failed(const host::Status& status);
 
 // Raises in a forked child of a process that has used the device. Every entry that takes a lock calls it first: the
 // lock may be held by a thread that the child does not have.
@@ -43,6 +43,6 @@ void refuse_fork();
 void set_error(NSError** error, NSString* domain, NSInteger code, NSString* sentence);
 
 // An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.
-NSError* error_of(const device::Status& status);
+NSError* error_of(const host::Status& status);
 
 }  // namespace alloy::facade

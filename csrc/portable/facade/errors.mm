@@ -6,8 +6,8 @@
 
 #include <cstdarg>
 
-#include "device/event.h"
 #include "facade/errors.h"
+#include "host/event.h"
 #include "runtime/guard.h"
 
 namespace alloy::facade {
@@ -45,9 +45,9 @@ void require_block(id object) {
   raise_invalid(@"[Block] Expected a block, got an object of class %@.", NSStringFromClass([object class]));
 }
 
-static bool lacks_memory(const device::Status& status) { return status.message == runtime::kMemoryIsExhausted; }
+static bool lacks_memory(const host::Status& status) { return status.message == runtime::kMemoryIsExhausted; }
 
-void raise_if_failed(const device::Status& status) {
+void raise_if_failed(const host::Status& status) {
   if (status.ok()) return;
   NSString* reason = [NSString stringWithUTF8String:status.message.c_str()];
   [[NSException exceptionWithName:lacks_memory(status) ? NSMallocException : NSInternalInconsistencyException
@@ -56,7 +56,7 @@ void raise_if_failed(const device::Status& status) {
 }
 
 void refuse_fork() {
-  if (device::process_is_forked()) raise_if_failed(device::process_status());
+  if (host::process_is_forked()) raise_if_failed(host::process_status());
 }
 
 void set_error(NSError** error, NSString* domain, NSInteger code, NSString* sentence) {
@@ -66,7 +66,7 @@ void set_error(NSError** error, NSString* domain, NSInteger code, NSString* sent
                            userInfo:[NSDictionary dictionaryWithObject:sentence forKey:NSLocalizedDescriptionKey]];
 }
 
-NSError* error_of(const device::Status& status) {
+NSError* error_of(const host::Status& status) {
   if (status.ok()) return nil;
   NSError* error = nil;
   const bool was_interrupted = status.message.starts_with(runtime::kInterrupted);

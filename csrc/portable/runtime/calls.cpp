@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/inspect.h"
 #include "ir/native.h"
-#include "ir/walk.h"
+#include "ir/text/inspect.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::runtime {
 namespace {

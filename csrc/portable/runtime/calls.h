@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/rewrite.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::runtime {
 

@@ -20,7 +20,7 @@ CommandList::Phase CommandList::phase() const {
   return phase_;
 }
 
-device::Status CommandList::error() const {
+host::Status CommandList::error() const {
   std::lock_guard lock(mutex_);
   return error_;
 }
@@ -40,14 +40,14 @@ double CommandList::end_time() const {
   return end_time_;
 }
 
-bool CommandList::add(std::function<device::Status()> command, std::function<void()> if_skipped) {
+bool CommandList::add(std::function<host::Status()> command, std::function<void()> if_skipped) {
   std::lock_guard lock(mutex_);
   if (phase_ >= Phase::kCommitted) return false;
   commands_.push_back({std::move(command), std::move(if_skipped)});
   return true;
 }
 
-device::Status CommandList::enqueue(device::Stream& stream) {
+host::Status CommandList::enqueue(device::Stream& stream) {
   {
     std::lock_guard lock(mutex_);
     if (phase_ != Phase::kEncoding) return {};
@@ -57,7 +57,7 @@ device::Status CommandList::enqueue(device::Stream& stream) {
   return stream.submit([self = shared_from_this()] { self->wait_for_commit_and_execute(); });
 }
 
-device::Status CommandList::commit(device::Stream& stream, Observer observer) {
+host::Status CommandList::commit(device::Stream& stream, Observer observer) {
   {
     std::lock_guard lock(mutex_);
     observer_ = std::move(observer);
@@ -67,7 +67,7 @@ device::Status CommandList::commit(device::Stream& stream, Observer observer) {
       return {};
     }
   }
-  device::Status status = stream.submit([self = shared_from_this()] { self->execute(); });
+  host::Status status = stream.submit([self = shared_from_this()] { self->execute(); });
   if (!status.ok()) {
     const Observer dropped = std::exchange(observer_, {});  // which keeps the list's owner
     std::lock_guard lock(mutex_);
@@ -110,8 +110,8 @@ void CommandList::wait_for_commit_and_execute() {
   {
     std::unique_lock lock(mutex_);
     while (phase_ < Phase::kCommitted) {
-      if (abandoned_ || device::process_is_ending()) return;
-      changed_.wait_for(lock, device::kLookInterval);
+      if (abandoned_ || host::process_is_ending()) return;
+      changed_.wait_for(lock, host::kLookInterval);
     }
   }
   execute();
@@ -133,7 +133,7 @@ void CommandList::execute() {
     std::lock_guard lock(mutex_);
     start_time_ = start;
   }
-  device::Status status;
+  host::Status status;
   for (const Command& command : commands_) {
     if (status.ok()) status = command.run();
     else if (command.if_skipped) command.if_skipped();

@@ -27,7 +27,7 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   Phase phase() const;
 
   // Why a command failed; ok unless the phase is kFailed.
-  device::Status error() const;
+  host::Status error() const;
 
   // Seconds of the monotonic clock, 0 before: when it was scheduled, when the first command began, when the last ended.
   double scheduled_time() const;
@@ -36,13 +36,13 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
 
   // Adds a command; false when the list is committed already. `if_skipped` is called in its place, if there is one,
   // where a command before it has failed.
-  bool add(std::function<device::Status()> command, std::function<void()> if_skipped);
+  bool add(std::function<host::Status()> command, std::function<void()> if_skipped);
 
   // Takes a place in `stream`, which then waits for the commit. A second call does nothing.
-  device::Status enqueue(device::Stream& stream);
+  host::Status enqueue(device::Stream& stream);
 
   // Hands the list over to `stream`, or to the place it has taken before. Must be called once at most.
-  device::Status commit(device::Stream& stream, Observer observer);
+  host::Status commit(device::Stream& stream, Observer observer);
 
   // Gives up a place taken by a list that will never be committed.
   void abandon();
@@ -67,12 +67,12 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   bool has_place_ = false;
   bool abandoned_ = false;
   bool handled_ = false;
-  device::Status error_;
+  host::Status error_;
   double scheduled_time_ = 0;
   double start_time_ = 0;
   double end_time_ = 0;
   struct Command {
-    std::function<device::Status()> run;
+    std::function<host::Status()> run;
     std::function<void()> if_skipped;
   };
   std::vector<Command> commands_;

@@ -37,7 +37,7 @@ Run Formulas::run(const Settings& settings, const Formula& formula, const std::v
   }
   key.push_back(static_cast<uint64_t>(result.dtype));
 
-  const device::LocksAreHeld compiling;
+  const host::LocksAreHeld compiling;
   std::lock_guard lock(mutex_);
   if (compiled_.size() >= kMostCompiled && !compiled_.contains(key)) compiled_.clear();
   Compiled& compiled = compiled_[key];

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "ir/expr.h"
+#include "ir/rules/expr.h"
 #include "runtime/graph_state.h"
 
 namespace alloy::runtime {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "ir/rewrite.h"
+#include "ir/transform/rewrite.h"
 #include "runtime/guard.h"
 
 namespace alloy::runtime {
@@ -164,7 +164,7 @@ class Packed {
 
 }  // namespace
 
-device::Status Run::operator()() const {
+host::Status Run::operator()() const {
   std::lock_guard lock(state_->running_);
   const struct Running {
     GraphState& state;
@@ -172,7 +172,7 @@ device::Status Run::operator()() const {
   } running{*state_};
   state_->interrupted_ = false;
   state_->is_running_ = true;
-  device::Status status{guard([&] {
+  host::Status status{guard([&] {
     state_->take_variables_to(program_->device());
     const Packed feeds(feeds_, overwritten_), results(results_);
     feeds.fetch();
@@ -184,8 +184,8 @@ device::Status Run::operator()() const {
   return status;
 }
 
-device::Status Run::operator()(const device::EventList& events, const std::function<bool()>& condition) const {
-  device::Status status = events.wait_all();
+host::Status Run::operator()(const host::EventList& events, const std::function<bool()>& condition) const {
+  host::Status status = events.wait_all();
   if (status.ok() && (!condition || condition())) status = (*this)();
   events.signal_all();
   return status;

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "device/array_layout.h"
-#include "device/event.h"
-#include "ir/rewrite.h"
+#include "host/event.h"
+#include "ir/transform/rewrite.h"
 #include "runtime/calls.h"
 #include "runtime/program.h"
 
@@ -97,10 +97,10 @@ class Run {
         results_(std::move(results)),
         overwritten_(std::move(overwritten)) {}
 
-  device::Status operator()() const;
+  host::Status operator()() const;
   // The same, after waiting for the events; signals them when the run is over, however it ended. Without computing, if
   // there is a condition and it does not hold then.
-  device::Status operator()(const device::EventList& events, const std::function<bool()>& condition = nullptr) const;
+  host::Status operator()(const host::EventList& events, const std::function<bool()>& condition = nullptr) const;
 
  private:
   std::shared_ptr<GraphState> state_;

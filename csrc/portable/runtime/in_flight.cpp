@@ -5,12 +5,12 @@
 #include <chrono>
 #include <utility>
 
-#include "device/work_queue.h"
+#include "host/work_queue.h"
 
 namespace alloy::runtime {
 
 InFlight::Place::~Place() {
-  if (device::process_is_forked()) return;
+  if (host::process_is_forked()) return;
   std::lock_guard lock(owner_->mutex_);
   ++owner_->free_;
   owner_->given_back_.notify_one();
@@ -19,8 +19,8 @@ InFlight::Place::~Place() {
 std::unique_ptr<InFlight::Place> InFlight::take() {
   std::unique_lock lock(mutex_);
   while (free_ == 0) {
-    if (device::process_is_ending()) return nullptr;
-    given_back_.wait_for(lock, device::kLookInterval);
+    if (host::process_is_ending()) return nullptr;
+    given_back_.wait_for(lock, host::kLookInterval);
   }
   --free_;
   return std::make_unique<Place>(shared_from_this());

@@ -7,7 +7,7 @@
 #include "compiler/passes.h"
 #include "compiler/plan.h"
 #include "ir/grammar.h"
-#include "ir/walk.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::runtime {
 

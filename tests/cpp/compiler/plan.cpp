@@ -7,9 +7,9 @@
 
 #include "compiler/passes.h"
 #include "cpu/device.h"
-#include "ir/gradients.h"
-#include "ir/rewrite.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
+#include "ir/transform/gradients.h"
+#include "ir/transform/rewrite.h"
 #include "random_graph.h"
 
 namespace alloy::compiler {

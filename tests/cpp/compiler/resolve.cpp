@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "ir/grammar.h"
-#include "ir/rewrite.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
+#include "ir/transform/rewrite.h"
 #include "random_graph.h"
 
 namespace alloy::compiler {

@@ -6,7 +6,7 @@
 
 #include "ir/grammar.h"
 #include "ir/graph.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace alloy::compiler {
 namespace {

@@ -5,7 +5,7 @@
 #include "graph_builder.h"
 #include "graph_lines.h"
 #include "ir/grammar.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace alloy::compiler {
 namespace {

@@ -1,6 +1,6 @@
 // Pooling and its gradients.
 #include "cpu/kernel_testing.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::test {
 namespace {

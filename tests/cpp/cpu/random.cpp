@@ -1,5 +1,5 @@
 // Random numbers against the generator as it is written down, one number after the other.
-#include "ir/random_state.h"
+#include "ir/rules/random_state.h"
 #include "kernel_testing.h"
 #include "philox.h"
 

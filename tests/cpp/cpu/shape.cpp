@@ -1,6 +1,6 @@
 // Ops that move elements.
 #include "cpu/kernel_testing.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::test {
 namespace {

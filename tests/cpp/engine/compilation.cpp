@@ -3,7 +3,7 @@
 #include "engine/device_info.h"
 #include "engine/error.h"
 #include "engine_testing.h"
-#include "ir/rewrite.h"
+#include "ir/transform/rewrite.h"
 #include "watch/watch.h"
 
 namespace alloy::test {

@@ -12,8 +12,8 @@
 #include <random>
 
 #include "adam.h"
-#include "ir/expr.h"
-#include "ir/rewrite.h"
+#include "ir/rules/expr.h"
+#include "ir/transform/rewrite.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The cost of ops against counts by hand: what the convention of cost.h says, written out with numbers.
-#include "ir/cost.h"
+#include "ir/rules/cost.h"
 
 #include <algorithm>
 #include <set>

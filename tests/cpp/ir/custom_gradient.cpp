@@ -1,9 +1,9 @@
 // Gradients of the user's own: what their op may be, and what becomes of it.
-#include "ir/gradients.h"
 #include "ir/grammar.h"
-#include "ir/rewrite.h"
-#include "ir/text.h"
-#include "ir/walk.h"
+#include "ir/text/text.h"
+#include "ir/transform/gradients.h"
+#include "ir/transform/rewrite.h"
+#include "ir/transform/walk.h"
 
 #include "graph_builder.h"
 

@@ -1,9 +1,9 @@
 // Steps cut at ops of libraries: which part computes what, and what passes between parts.
-#include "ir/cut.h"
+#include "ir/transform/cut.h"
 
-#include "ir/gradients.h"
 #include "ir/grammar.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
+#include "ir/transform/gradients.h"
 
 #include "graph_builder.h"
 

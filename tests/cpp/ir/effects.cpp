@@ -2,8 +2,8 @@
 // passes (compiler/resolve.cpp).
 #include "graph_builder.h"
 #include "ir/grammar.h"
-#include "ir/rewrite.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::test {
 namespace {

@@ -1,5 +1,5 @@
 // What is known of integers before a run, of every op.
-#include "ir/elements.h"
+#include "ir/rules/elements.h"
 
 #include <set>
 

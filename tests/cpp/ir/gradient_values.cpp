@@ -3,8 +3,8 @@
 #include <random>
 
 #include "interpreter.h"
-#include "ir/gradients.h"
 #include "ir/grammar.h"
+#include "ir/transform/gradients.h"
 #include "table_rows.h"
 
 namespace alloy::test {

@@ -4,11 +4,11 @@
 #include <map>
 
 #include "graph_builder.h"
-#include "ir/expr.h"
-#include "ir/gradients.h"
 #include "ir/grammar.h"
-#include "ir/rewrite.h"
-#include "ir/text.h"
+#include "ir/rules/expr.h"
+#include "ir/text/text.h"
+#include "ir/transform/gradients.h"
+#include "ir/transform/rewrite.h"
 #include "table_rows.h"
 
 namespace alloy::test {
@@ -271,14 +271,14 @@ TEST(Gradients, EveryOpHasOneOrSaysSo) {
         without[op_name] = mistake;
       } else {
         ASSERT_TRUE(found[0])
-            << "its slope is missing: give it one in csrc/ir/gradients.cpp, or add it to kWithoutSlope";
+            << "its slope is missing: give it one in csrc/ir/transform/gradients.cpp, or add it to kWithoutSlope";
         EXPECT_EQ(found[0].type(), operands[i].type());
       }
     }
   }
   for (const auto& [name, mistake] : without) {
     EXPECT_TRUE(kWithout.contains(name))
-        << name << " has no gradient: give it one in csrc/ir/gradients.cpp, or add a row to kWithout";
+        << name << " has no gradient: give it one in csrc/ir/transform/gradients.cpp, or add a row to kWithout";
   }
   EXPECT_EQ(without, kWithout);
 }

@@ -1,10 +1,10 @@
 // Looking at a graph before it runs: stages, in which any order is an order of execution; the mistakes that
 // specialising finds, all of them; and what it makes of each op.
-#include "ir/inspect.h"
+#include "ir/text/inspect.h"
 #include "ir/grammar.h"
-#include "ir/rewrite.h"
-#include "ir/text.h"
-#include "ir/walk.h"
+#include "ir/text/text.h"
+#include "ir/transform/rewrite.h"
+#include "ir/transform/walk.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,12 +1,12 @@
 // Regions with arguments, through the loops that have them: what add() refuses and verify() finds, the text form,
 // types, copies, effects and costs.
-#include "ir/cost.h"
-#include "ir/gradients.h"
 #include "ir/grammar.h"
-#include "ir/inspect.h"
-#include "ir/rewrite.h"
-#include "ir/text.h"
-#include "ir/walk.h"
+#include "ir/rules/cost.h"
+#include "ir/text/inspect.h"
+#include "ir/text/text.h"
+#include "ir/transform/gradients.h"
+#include "ir/transform/rewrite.h"
+#include "ir/transform/walk.h"
 
 #include "graph_builder.h"
 

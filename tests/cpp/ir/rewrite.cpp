@@ -3,9 +3,9 @@
 
 #include "graph_builder.h"
 #include "ir/grammar.h"
-#include "ir/rewrite.h"
-#include "ir/text.h"
-#include "ir/walk.h"
+#include "ir/text/text.h"
+#include "ir/transform/rewrite.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "graph_builder.h"
 #include "ir/grammar.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 namespace alloy::test {
 namespace {

@@ -1,5 +1,5 @@
 // UTF-8 is told from what is none, as the Unicode Standard says it (section 3.9, table 3-7).
-#include "ir/utf8.h"
+#include "ir/text/utf8.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "graph_builder.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::test {
 namespace {

@@ -6,10 +6,10 @@
 #include <array>
 #include <cstring>
 
-#include "ir/gradients.h"
 #include "ir/grammar.h"
-#include "ir/rewrite.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
+#include "ir/transform/gradients.h"
+#include "ir/transform/rewrite.h"
 #include "random_graph.h"
 
 namespace alloy::runtime {

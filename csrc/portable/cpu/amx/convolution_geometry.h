@@ -8,7 +8,7 @@
 
 #include "cpu/amx/panels.h"
 #include "ir/graph.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::cpu::amx {
 

@@ -7,8 +7,8 @@
 #include "cpu/families.h"
 #include "cpu/machine.h"
 #include "cpu/threads/parallel.h"
-#include "ir/cost.h"
 #include "ir/rounding.h"
+#include "ir/rules/cost.h"
 
 namespace alloy::cpu {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "cpu/convolution/convolution.h"
 #include "cpu/passes/pointwise.h"
-#include "ir/rewrite.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::cpu {
 namespace {

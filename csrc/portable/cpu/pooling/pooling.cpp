@@ -9,7 +9,7 @@
 #include "cpu/families.h"
 #include "cpu/threads/parallel.h"
 #include "ir/rounding.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/pooling/pooling.cpp"

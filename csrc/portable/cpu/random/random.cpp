@@ -10,8 +10,8 @@
 
 #include "cpu/families.h"
 #include "cpu/threads/parallel.h"
-#include "ir/random_state.h"
 #include "ir/rounding.h"
+#include "ir/rules/random_state.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/random/random.cpp"

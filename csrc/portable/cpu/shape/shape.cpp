@@ -8,7 +8,7 @@
 #include "cpu/shape/packed.h"
 #include "cpu/threads/parallel.h"
 #include "ir/rounding.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::cpu {
 namespace {

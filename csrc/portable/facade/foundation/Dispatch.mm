@@ -1,5 +1,5 @@
 // The functions of dispatch/dispatch.h: semaphores, groups, once, queues and data as Objective-C objects over
-// device/work_queue.h and device/thread_pool.h.
+// host/work_queue.h and host/thread_pool.h.
 
 #import <Block.h>
 #import <dispatch/dispatch.h>
@@ -17,16 +17,16 @@
 #include <utility>
 #include <vector>
 
-#include "device/thread_pool.h"
-#include "device/work_queue.h"
 #include "facade/errors.h"
+#include "host/thread_pool.h"
+#include "host/work_queue.h"
 
-using alloy::device::Status;
-using alloy::device::ThreadPool;
-using alloy::device::WorkQueue;
 using alloy::facade::raise_if_failed;
 using alloy::facade::raise_invalid;
 using alloy::facade::refuse_fork;
+using alloy::host::Status;
+using alloy::host::ThreadPool;
+using alloy::host::WorkQueue;
 
 namespace {
 

@@ -90,7 +90,7 @@ void touch_foundation() {
   (void)[[[NSURL fileURLWithPath:@"/"] path] fileSystemRepresentation];
   (void)[[NSThread currentThread] threadDictionary];
   @synchronized(list) {
-    (void)error_of(device::Status{"warm up"});
+    (void)error_of(host::Status{"warm up"});
   }
 }
 

@@ -5,7 +5,7 @@
 #include "facade/graph/running.h"
 #include "facade/graph/types.h"
 #include "facade/imitation.h"
-#include "ir/walk.h"
+#include "ir/transform/walk.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -77,7 +77,7 @@ GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDiction
 }
 
 void run_sync(id<MTLCommandQueue> queue, const GraphRun& prepared) {
-  facade::raise_if_failed(facade::run_now(queue, prepared.run, device::EventList()));
+  facade::raise_if_failed(facade::run_now(queue, prepared.run, host::EventList()));
 }
 
 void encode_into(id<MTLCommandBuffer> buffer, const GraphRun& prepared, MPSGraphExecutionDescriptor* descriptor) {

@@ -5,8 +5,8 @@
 #include "facade/graph/build.h"
 #include "facade/graph/running.h"
 #include "facade/metal/metal.h"
-#include "ir/cost.h"
-#include "runtime/package.h"
+#include "ir/rules/cost.h"
+#include "package/package.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -206,7 +206,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
   @try {
     const std::string path = path_of(mpsgraphPackageURL, @"initWithMPSGraphPackageAtURL");
     refuse_fork();
-    build([&] { request = runtime::read_package(path, *graph_of(graph)); });
+    build([&] { request = package::read_package(path, *graph_of(graph)); });
   } @catch (NSException* exception) {
     [self release];
     [exception raise];
@@ -234,7 +234,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
   }
   refuse_fork();
   ExecutableImpl& impl = impl_of(self);
-  build([&] { runtime::write_package(path, *impl.graph, impl.request); });
+  build([&] { package::write_package(path, *impl.graph, impl.request); });
 }
 
 - (void)dealloc {
@@ -294,7 +294,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
   if (waits && [executionDescriptor scheduledHandler] == nil) {
     // A waiting caller does the work itself, and the handler, if there is one, tells it of a failure.
     MPSGraphExecutableCompletionHandler completed = [executionDescriptor completionHandler];
-    const device::Status status = run_now(commandQueue, prepared.run, events_of(executionDescriptor));
+    const host::Status status = run_now(commandQueue, prepared.run, events_of(executionDescriptor));
     if (completed == nil) raise_if_failed(status);
     else deliver_now(commandQueue, [&] { completed(prepared.results, error_of(status)); });
     return prepared.results;

@@ -15,8 +15,8 @@ RunParts& parts_of(MPSGraphExecutableExecutionDescriptor* descriptor) {
 
 namespace alloy::facade {
 
-const device::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor) {
-  static const device::EventList& none = *new device::EventList;
+const host::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor) {
+  static const host::EventList& none = *new host::EventList;
   return descriptor ? parts_of(descriptor).events : none;
 }
 

@@ -13,8 +13,8 @@ RunParts& parts_of(MPSGraphExecutionDescriptor* descriptor) { return *static_cas
 
 namespace alloy::facade {
 
-const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
-  static const device::EventList& none = *new device::EventList;
+const host::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
+  static const host::EventList& none = *new host::EventList;
   return descriptor ? parts_of(descriptor).events : none;
 }
 

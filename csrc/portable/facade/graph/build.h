@@ -9,8 +9,8 @@
 #include "facade/errors.h"
 #include "facade/graph/graph.h"
 #include "facade/graph/types.h"
-#include "ir/complex.h"
-#include "ir/composites.h"
+#include "ir/rules/complex.h"
+#include "ir/rules/composites.h"
 
 namespace alloy::facade {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "facade/imitation.h"
-#include "ir/elements.h"
+#include "ir/rules/elements.h"
 #include "runtime/guard.h"
 
 namespace alloy::facade {

@@ -55,10 +55,10 @@ struct RunParts {
   AtomicProperty completion_handler;
   AtomicProperty compilation_descriptor;
   std::atomic<bool> wait_until_completed{false};
-  device::EventList events;
+  host::EventList events;
 };
 
-inline void add_signal(device::EventList& events, id<MTLSharedEvent> event, MPSGraphExecutionStage stage,
+inline void add_signal(host::EventList& events, id<MTLSharedEvent> event, MPSGraphExecutionStage stage,
                        uint64_t value) {
   if (stage != MPSGraphExecutionStageCompleted) {
     raise_invalid(@"[signalEvent] The execution stage is %llu, but Completed is the only one.",

@@ -30,7 +30,7 @@ struct Prepared {
 
 // Runs on the stream of a queue, on the calling thread, behind what was committed there before; how the run ended.
 // Raises where the stream takes nothing any more.
-device::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const device::EventList& events);
+host::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const host::EventList& events);
 // Adds a run to a command buffer, with the handlers of the descriptor.
 template <class Results, class Descriptor>
 void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor);
@@ -46,8 +46,8 @@ MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::
                                    id<MTLDevice> device) NS_RETURNS_RETAINED;
 
 // What a run with the descriptor waits for and signals; empty for nil.
-const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
-const device::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
+const host::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
+const host::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
 
 template <class Results, class Descriptor>
 void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor) {
@@ -64,7 +64,7 @@ void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, 
       completed(results, [b error]);
     }];
   }
-  const device::EventList& events = events_of(descriptor);
+  const host::EventList& events = events_of(descriptor);
   encode(
       buffer, [run = prepared.run, events, condition = condition_of(buffer)] { return run(events, condition); },
       [events] { events.signal_all(); });

@@ -31,7 +31,7 @@ std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> devi
                                           const std::vector<ir::Type>& types) {
   refuse_fork();
   device::Device& computing = device_of(device);
-  const device::LocksAreHeld compiling;
+  const host::LocksAreHeld compiling;
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < request.feeds.size(); ++i) feeds.push_back({request.feeds[i], types[i]});
   std::shared_ptr<runtime::Program> program;
@@ -137,8 +137,8 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
   return runtime::Run(graph, program, std::move(inputs), std::move(outputs), std::move(overwritten));
 }
 
-device::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const device::EventList& events) {
-  device::Status status;
+host::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const host::EventList& events) {
+  host::Status status;
   raise_if_failed(stream_of(queue).run([&] { status = run(events); }));
   return status;
 }

@@ -95,7 +95,7 @@ LABEL
   const BufferBytes& bytes = require_range(self, buffer, range, @"fillBuffer");
   encode_inside(commands, [storage = bytes.storage, at = bytes.offset + range.location, range, value] {
     storage->fill(at, range.length, value);
-    return device::Status();
+    return host::Status();
   });
 }
 
@@ -115,7 +115,7 @@ LABEL
   }
   encode_inside(commands, [source = from.storage, target = to.storage, read, written, size] {
     target->copy_rows({written, 0}, *source, {read, 0}, size, 1);
-    return device::Status();
+    return host::Status();
   });
 }
 

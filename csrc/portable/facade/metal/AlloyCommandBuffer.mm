@@ -77,8 +77,8 @@ id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_p
 
 namespace {
 
-void add(AlloyCommandBuffer* buffer, std::function<device::Status()> work, std::function<void()> if_skipped) {
-  auto in_pool = [work = std::move(work)]() -> device::Status {
+void add(AlloyCommandBuffer* buffer, std::function<host::Status()> work, std::function<void()> if_skipped) {
+  auto in_pool = [work = std::move(work)]() -> host::Status {
     @autoreleasepool {
       return work();
     }
@@ -89,13 +89,13 @@ void add(AlloyCommandBuffer* buffer, std::function<device::Status()> work, std::
 
 }  // namespace
 
-void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work, std::function<void()> if_skipped) {
+void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work, std::function<void()> if_skipped) {
   AlloyCommandBuffer* owner = require_command_buffer(buffer);
   require_no_encoder(owner, @"MTLCommandBuffer");
   add(owner, std::move(work), std::move(if_skipped));
 }
 
-void encode_inside(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
+void encode_inside(id<MTLCommandBuffer> buffer, std::function<host::Status()> work) {
   add(require_command_buffer(buffer), std::move(work), {});
 }
 
@@ -122,7 +122,7 @@ void set_heap_provider(id<MTLCommandBuffer> buffer, id provider) {
 LABEL
 
 - (void)dealloc {
-  if (_commands && !device::process_is_forked()) (*_commands)->abandon();
+  if (_commands && !host::process_is_forked()) (*_commands)->abandon();
   delete _commands;
   delete _place;
   [_heapProvider release];
@@ -249,7 +249,7 @@ LABEL
 }
 
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value {
-  encode(self, [event = event_of(event), value]() -> device::Status {
+  encode(self, [event = event_of(event), value]() -> host::Status {
     if (event->wait(value)) return {};
     return {"The process ended before an event that a command buffer waits for was signalled."};
   });
@@ -260,7 +260,7 @@ LABEL
   // Also behind what has failed: other queues may wait for it.
   encode(
       self,
-      [signal]() -> device::Status {
+      [signal]() -> host::Status {
         signal();
         return {};
       },

@@ -14,7 +14,7 @@ namespace {
 struct QueueParts {
   std::unique_ptr<device::Stream> stream;
   std::shared_ptr<runtime::InFlight> uncompleted;
-  device::WorkQueue handlers;
+  host::WorkQueue handlers;
   std::atomic<bool> has_delivered{false};
 };
 
@@ -61,7 +61,7 @@ bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
   auto copy = Block_copy(handler);
   QueueParts& parts = *require_queue(queue)->_parts;
   parts.has_delivered.store(true);
-  const device::Status status = parts.handlers.submit([copy] {
+  const host::Status status = parts.handlers.submit([copy] {
     @autoreleasepool {
       copy();
       Block_release(copy);

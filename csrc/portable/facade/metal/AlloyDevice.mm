@@ -302,7 +302,7 @@ void refuse_shaders_later(NSString* method, Handler handler) {
 }
 
 - (id<MTLSharedEvent>)newSharedEvent {
-  return new_event(self, std::make_shared<device::Event>());
+  return new_event(self, std::make_shared<host::Event>());
 }
 
 - (id<MTLSharedEvent>)newSharedEventWithHandle:(MTLSharedEventHandle*)sharedEventHandle {

@@ -11,7 +11,7 @@ using namespace alloy::facade;
 
 @interface AlloyEvent : NSObject <MTLSharedEvent> {
  @package
-  std::shared_ptr<device::Event>* _event;
+  std::shared_ptr<host::Event>* _event;
   id<MTLDevice> _device;
   NSString* _label;
 }
@@ -19,14 +19,14 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-std::shared_ptr<device::Event> event_of(id<MTLEvent> event) {
+std::shared_ptr<host::Event> event_of(id<MTLEvent> event) {
   static const Class our_class = [AlloyEvent class];
   return *require<AlloyEvent>(event, our_class, @"MTLEvent")->_event;
 }
 
-id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<device::Event> event) {
+id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<host::Event> event) {
   AlloyEvent* made = [AlloyEvent new];
-  made->_event = new std::shared_ptr<device::Event>(std::move(event));
+  made->_event = new std::shared_ptr<host::Event>(std::move(event));
   made->_device = [device retain];
   return made;
 }

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <optional>
 
-#include "device/ranges.h"
 #include "facade/metal/require.h"
+#include "host/ranges.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -15,7 +15,7 @@ namespace {
 // What a heap shares with its buffers.
 struct HeapMemory {
   std::shared_ptr<device::Storage> storage;
-  device::Ranges ranges;
+  host::Ranges ranges;
   std::atomic<size_t> placed{0};  // bytes of the buffers of a placement heap
 };
 
@@ -91,7 +91,7 @@ id<MTLHeap> new_heap(id<MTLDevice> device, MTLHeapDescriptor* descriptor) {
   if (!storage) return nil;
   storage->fill(0, bytes, 0);
   AlloyHeap* heap = [AlloyHeap new];
-  heap->_memory = new std::shared_ptr<HeapMemory>(new HeapMemory{std::move(storage), device::Ranges(bytes)});
+  heap->_memory = new std::shared_ptr<HeapMemory>(new HeapMemory{std::move(storage), host::Ranges(bytes)});
   heap->_device = [device retain];
   heap->_options = [descriptor resourceOptions];
   heap->_type = [descriptor type];

@@ -9,7 +9,7 @@ using namespace alloy::facade;
 namespace {
 
 struct HandleParts {
-  std::shared_ptr<device::Event> event;
+  std::shared_ptr<host::Event> event;
   Retained<NSString*> label;
 };
 
@@ -17,13 +17,13 @@ struct HandleParts {
 
 namespace alloy::facade {
 
-MTLSharedEventHandle* new_event_handle(std::shared_ptr<device::Event> event, NSString* label) {
+MTLSharedEventHandle* new_event_handle(std::shared_ptr<host::Event> event, NSString* label) {
   MTLSharedEventHandle* handle = [MTLSharedEventHandle new];
   handle->_impl = new HandleParts{std::move(event), Retained<NSString*>(label)};
   return handle;
 }
 
-std::shared_ptr<device::Event> event_of(MTLSharedEventHandle* handle) {
+std::shared_ptr<host::Event> event_of(MTLSharedEventHandle* handle) {
   require_kind(handle, [MTLSharedEventHandle class]);
   if (!handle->_impl) raise_invalid(@"[newSharedEventWithHandle] A handle of an event was expected.");
   return static_cast<HandleParts*>(handle->_impl)->event;

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "device/device.h"
-#include "device/event.h"
 #include "facade/errors.h"
+#include "host/event.h"
 #include "runtime/in_flight.h"
 
 namespace alloy::facade {
@@ -34,10 +34,10 @@ id<MTLDevice> owner_of(id<MTLCommandQueue> queue);
 id<MTLDevice> owner_of(id<MTLCommandBuffer> buffer);
 
 // The event behind a shared or plain event; raises as device_of does.
-std::shared_ptr<device::Event> event_of(id<MTLEvent> event);
+std::shared_ptr<host::Event> event_of(id<MTLEvent> event);
 
 // The same of a handle.
-std::shared_ptr<device::Event> event_of(MTLSharedEventHandle* handle);
+std::shared_ptr<host::Event> event_of(MTLSharedEventHandle* handle);
 
 // The memory of a buffer: a part of storage, which of a heap's buffers is taken while anybody holds that storage.
 struct BufferBytes {
@@ -106,8 +106,8 @@ id<MTLBuffer> new_buffer(id<MTLDevice> device, BufferBytes bytes, MTLResourceOpt
                          HeapShare share = {}) NS_RETURNS_RETAINED;
 id<MTLHeap> new_heap(id<MTLDevice> device, MTLHeapDescriptor* descriptor) NS_RETURNS_RETAINED;
 id<MTLFence> new_fence(id<MTLDevice> device) NS_RETURNS_RETAINED;
-id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<device::Event> event) NS_RETURNS_RETAINED;
-MTLSharedEventHandle* new_event_handle(std::shared_ptr<device::Event> event, NSString* label) NS_RETURNS_RETAINED;
+id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<host::Event> event) NS_RETURNS_RETAINED;
+MTLSharedEventHandle* new_event_handle(std::shared_ptr<host::Event> event, NSString* label) NS_RETURNS_RETAINED;
 MTLArchitecture* new_architecture(NSString* name) NS_RETURNS_RETAINED;
 // `most`: as newCommandQueueWithMaxCommandBufferCount: takes it.
 id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<device::Stream> stream,
@@ -124,10 +124,10 @@ MTLSizeAndAlign heap_size_and_align(id<MTLDevice> device, size_t length);
 // stream, in an autorelease pool, in order with what was encoded before; once an item has failed the rest of
 // the command buffer is skipped and its error is set: of what is skipped, `if_skipped` is called instead. Neither may
 // raise or throw.
-void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work, std::function<void()> if_skipped = {});
+void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work, std::function<void()> if_skipped = {});
 
 // The same by the encoder of the buffer that is open, while which encode() raises; and its end.
-void encode_inside(id<MTLCommandBuffer> buffer, std::function<device::Status()> work);
+void encode_inside(id<MTLCommandBuffer> buffer, std::function<host::Status()> work);
 void end_encoder(id<MTLCommandBuffer> buffer);
 
 // Who makes heaps for the temporary arrays of a command buffer: nil, or an MPSHeapProvider. Raise as device_of does.

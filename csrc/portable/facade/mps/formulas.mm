@@ -30,7 +30,7 @@ void encode_formula(id<MTLCommandBuffer> buffer, runtime::Formulas& formulas,
   require_on_device(buffer, result.memory);
   std::optional<runtime::Run> run;
   build([&] { run.emplace(formulas.run(settings, formula, inputs, result)); });
-  encode(buffer, [run = *run, condition = condition_of(buffer)] { return run(device::EventList(), condition); });
+  encode(buffer, [run = *run, condition = condition_of(buffer)] { return run(host::EventList(), condition); });
 }
 
 void encode_copy(id<MTLCommandBuffer> buffer, const device::ArrayMemory& from, MPSDataType from_type,
@@ -40,7 +40,7 @@ void encode_copy(id<MTLCommandBuffer> buffer, const device::ArrayMemory& from, M
   if (from_type == to_type && !device::may_share(from, to)) {
     encode(buffer, [from, to, condition = condition_of(buffer)] {
       if (!condition || condition()) device::copy_array(from, to);
-      return device::Status();
+      return host::Status();
     });
     return;
   }
@@ -56,7 +56,7 @@ void set_reads_left(NSUInteger& present, NSUInteger reads) {
 }
 
 void keep_until_done(id<MTLCommandBuffer> buffer, id object) {
-  encode(buffer, [kept = Retained<id>(object)] { return device::Status(); });
+  encode(buffer, [kept = Retained<id>(object)] { return host::Status(); });
 }
 
 namespace {
@@ -97,7 +97,7 @@ id<MTLBuffer> temporary_buffer(id<MTLCommandBuffer> buffer, size_t bytes) {
       auto lease = std::make_shared<Lease>(provider, heap);
       id<MTLBuffer> made = [[heap newBufferWithLength:bytes options:[heap resourceOptions]] autorelease];
       if (made) {
-        encode(buffer, [lease] { return device::Status(); });
+        encode(buffer, [lease] { return host::Status(); });
         return made;
       }
     }

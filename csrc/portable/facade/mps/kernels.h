@@ -1,7 +1,7 @@
 // What the kernels of matrices share.
 #pragma once
 
-#include "facade/mps/matrices.h"
+#include "facade/mps/matrices/matrices.h"
 
 namespace alloy::facade {
 

@@ -3,7 +3,7 @@
 
 #import <MPSNeuralNetwork/MPSNeuralNetwork.h>
 
-#include "ir/expr.h"
+#include "ir/rules/expr.h"
 
 namespace alloy::facade {
 

@@ -1,7 +1,7 @@
 // Gradients.
 
 #include "facade/graph/build.h"
-#include "ir/gradients.h"
+#include "ir/transform/gradients.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "facade/graph/build.h"
-#include "ir/regions.h"
+#include "ir/transform/regions.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -1,7 +1,7 @@
 // Fourier transforms.
 
 #include "facade/graph/build.h"
-#include "ir/elements.h"
+#include "ir/rules/elements.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -1,7 +1,7 @@
 // Random numbers, and dropout.
 
 #include "facade/ops/random_fields.h"
-#include "ir/random_state.h"
+#include "ir/rules/random_state.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "facade/graph/build.h"
-#include "ir/windows.h"
+#include "ir/rules/windows.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -1,0 +1,200 @@
+#include "engine/running/compiled.h"
+
+#include "engine/error.h"
+#import "engine/graph_impl.h"
+#import "engine/lowering/lowered.h"
+#import "engine/package/package_file.h"
+#include "engine/process.h"
+#import "engine/running/ahead.h"
+#import "engine/running/segment.h"
+
+namespace alloy::engine {
+
+struct Compiled::Impl {
+  Graph::Impl& graph;
+  std::shared_ptr<Framework> framework;
+  size_t ops;  // of the framework's graph that it needs
+  bool keeps_variables, assigns;
+  std::unique_ptr<Ahead> ahead = {};  // of a step with ops of libraries
+  Ref<MPSGraphExecutable*> executable = {};
+  std::shared_ptr<const Places> places = {};
+  std::vector<std::shared_ptr<Run>> spare = {};  // not in use now
+
+  Impl(Graph& of, const Lowered& lowered)
+      : graph(of.impl()),
+        framework(lowered.framework),
+        ops(lowered.ops),
+        keeps_variables(of.storage() == VariableStorage::kBuffers),
+        assigns(lowered.assigns) {
+    framework->needed += ops;
+    ++counters().live_steps;
+  }
+  ~Impl() {
+    framework->needed -= ops;
+    --counters().live_steps;
+  }
+
+  std::shared_ptr<Run> free_run() {
+    if (spare.empty()) return Run::make(places);
+    std::shared_ptr<Run> run = std::move(spare.back());
+    spare.pop_back();
+    return run;
+  }
+
+  std::shared_ptr<Run> run_now(const FeedBytes* feeds) {
+    // The buffers of variables swap when a run is over, and the next run must not write what this one still reads.
+    // Other queues know nothing of this run, what waits for events may wait for ever, and the framework's own waiting
+    // cannot be interrupted.
+    graph.land_all();
+    graph.require_sound();
+    if (ahead) run_ahead(feeds);
+    std::shared_ptr<Run> run = free_run();
+    if (ahead) run->pass(ahead->passed());
+    run->start(executable.get(), graph.queue.get(), feeds, true);
+    ++counters().dispatches;
+    // Where the waiting is interrupted, it is one more run in flight.
+    struct Started {
+      Graph::Impl& graph;
+      const std::shared_ptr<Run>& run;
+      ~Started() {
+        if (!run->has_landed()) graph.note_start(run, graph.queue);
+      }
+    } started{graph, run};
+    graph.land_behind(*run);
+    return run;
+  }
+
+  std::shared_ptr<Run> start(const FeedBytes* feeds, const Ordering& asked) {
+    if (keeps_variables) graph.land_all();
+    while (asked.takes_turns && graph.in_flight >= graph.most_in_flight) graph.land_oldest();
+    graph.require_sound();
+    if (ahead) run_ahead(feeds);
+    const Ordering ordering = graph.in_turn(asked);
+    std::shared_ptr<Run> run = free_run();
+    if (ahead) run->pass(ahead->passed());
+    run->is_apart = !ordering.signals.empty();
+    run->start(executable.get(), ordering.queue.get(), feeds, false, &ordering);
+    ++counters().dispatches;
+    graph.note_start(run, ordering.queue);
+    return run;
+  }
+
+  // In this call, also of a run that is not waited for. What is in flight still may write variables that it reads, or
+  // read what it passes on.
+  void run_ahead(const FeedBytes* feeds) {
+    graph.land_all();
+    graph.require_sound();
+    ahead->run(graph.queue.get(), feeds);
+  }
+
+  void read(const Run& run, void* const* results) {
+    graph.land(run);
+    if (run.failure().empty()) return run.read(results);
+    graph.forget_failure();
+    if (run.lacks_memory()) throw OutOfMemory(run.failure());
+    const char* left = !assigns || run.is_told() ? ""
+                       : keeps_variables         ? " No variable has changed."
+                                                 : " Variables that it assigns may be partly updated.";
+    throw DeviceError("[step] " + run.failure() + left);
+  }
+
+  void reuse(std::shared_ptr<Run> run) {
+    constexpr size_t kMostSpare = 4;
+    if (spare.size() < kMostSpare) spare.push_back(std::move(run));
+  }
+};
+
+Compiled::Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered) : lowered_(std::move(lowered)) {
+  on_device([&] {
+    graph.impl().land_all();  // nothing may run while the framework's graph is compiled
+    impl_ = std::make_unique<Impl>(graph, *lowered_);
+    if (lowered_->ahead) impl_->ahead = std::make_unique<Ahead>(graph.impl().device, *lowered_);
+    Segment segment = Segment::compile(graph.impl().device, *lowered_);
+    impl_->executable = std::move(segment.executable);
+    impl_->places = std::move(segment.places);
+  });
+  ++counters().compilations;
+}
+
+Compiled::~Compiled() {
+  on_device([&] { impl_.reset(); });
+}
+
+const std::vector<ir::Shape>& Compiled::feed_shapes() const { return lowered_->feed_shapes; }
+const std::vector<ir::Type>& Compiled::result_types() const { return lowered_->result_types; }
+
+bool Compiled::calls_libraries() const { return impl_->ahead != nullptr; }
+
+std::optional<MemoryPlan> Compiled::memory_plan() const {
+  std::optional<MemoryPlan> out;
+  if (impl_->ahead) return out;  // each part has its own
+  on_device([&] { out = plan_of(impl_->executable.get(), *impl_->places, result_types()); });
+  return out;
+}
+
+bool Compiled::is_current() const { return impl_->framework == impl_->graph.framework; }
+
+void Compiled::run(const FeedBytes* feeds, void* const* results) {
+  Entry::note_run();
+  on_device([&] {
+    if (lowered_->may_last) {
+      // On another thread than this one, which can then be interrupted.
+      std::shared_ptr<Run> run = impl_->start(feeds, {});
+      impl_->read(*run, results);
+      return impl_->reuse(std::move(run));
+    }
+    struct Reused {
+      Impl& impl;
+      std::shared_ptr<Run> run;
+      ~Reused() { impl.reuse(std::move(run)); }
+    } reused{*impl_, impl_->run_now(feeds)};
+    impl_->read(*reused.run, results);
+  });
+}
+
+std::shared_ptr<Run> Compiled::start(const FeedBytes* feeds, const Ordering& ordering) {
+  Entry::note_run();
+  std::shared_ptr<Run> run;
+  on_device([&] { run = impl_->start(feeds, ordering); });
+  return run;
+}
+
+void Compiled::read(const Run& run, void* const* results) {
+  on_device([&] { impl_->read(run, results); });
+}
+
+void Compiled::reuse(std::shared_ptr<Run> run) {
+  on_device([&] { impl_->reuse(std::move(run)); });
+}
+
+void Compiled::forget_arrays() {
+  on_device([&] {
+    impl_->spare.clear();
+    if (impl_->ahead) impl_->ahead->forget_arrays();
+  });
+}
+
+void Compiled::write(const std::string& path) const {
+  on_device([&] { write_file(impl_->executable.get(), path, ports_of(impl_->executable.get(), *lowered_)); });
+}
+
+bool Compiled::set_profiling(bool on) {
+  bool done = false;
+  on_device([&] {
+    done = engine::set_profiling(impl_->executable.get(), on);
+    if (done && impl_->ahead) impl_->ahead->set_profiling(on);
+  });
+  return done;
+}
+
+std::vector<KernelTime> Compiled::times() const {
+  std::vector<KernelTime> out;
+  on_device([&] {
+    double begin = 0;
+    if (impl_->ahead) begin = impl_->ahead->add_times(out);
+    add_times(impl_->executable.get(), begin, out);
+  });
+  return out;
+}
+
+}  // namespace alloy::engine

@@ -1,0 +1,288 @@
+#include "package/package.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "ir/grammar.h"
+#include "ir/text/text.h"
+#include "ir/text/utf8.h"
+#include "ir/transform/rewrite.h"
+#include "package/checksum.h"
+#include "package/files.h"
+
+namespace alloy::package {
+namespace {
+
+using Kind = ir::Error::Kind;
+
+// The first bytes; those behind the name tell a file that was changed as text is.
+constexpr std::array<char, 8> kMagic = {'\x89', 'A', 'L', 'L', 'O', 'Y', '\r', '\n'};
+constexpr uint64_t kVersion = 1;
+
+struct Header {
+  std::array<char, 8> magic = kMagic;
+  uint64_t version = kVersion;
+  uint64_t bytes = 0;       // of the file
+  uint64_t text_bytes = 0;  // of the graph's text, which follows; the elements begin behind it
+  uint64_t checksum = 0;    // of what comes before it and of what comes behind the header
+};
+static_assert(sizeof(Header) == 40 && std::endian::native == std::endian::little);
+
+std::span<const std::byte> checked(const Header& header) {
+  return std::as_bytes(std::span(&header, 1)).first(offsetof(Header, checksum));
+}
+
+constexpr size_t kPiece = size_t{1} << 20;  // bytes that are in memory at once, of elements on their way
+
+// ---- the graph ----
+
+// Only passes make these, whose kernels expect what passes make of them.
+void require_no_fused(const ir::Block& block) {
+  for (const auto& op : block.ops) {
+    if (op->code == ir::OpCode::fused) op->fail("The op does not stand in packages");
+    for (const auto& region : op->regions) require_no_fused(*region);
+  }
+}
+
+// Fills an empty graph. Throws ir::Error where the text is that of no legal graph.
+void read_graph(const std::string& text, const ir::Find& find, ir::Graph& graph) {
+  if (!ir::is_utf8(text)) throw ir::Error(Kind::kValue, "The text of the graph is not UTF-8");
+  if (text.find('\0') != text.npos) throw ir::Error(Kind::kValue, "The text of the graph has a character 0");
+  parse(text, find, graph);
+  if (const auto problems = verify(graph); !problems.empty()) throw ir::Error(Kind::kValue, problems[0]);
+  require_no_fused(graph.body());
+}
+
+// ---- writing ----
+
+// The order of everything behind the text.
+struct Elements {
+  std::vector<ir::LiteralRef> constants;  // each once, however many ops have it
+  std::vector<int64_t> slots;             // of variables, in the state that they come from
+  std::vector<size_t> variable_bytes;
+  uint64_t bytes = 0;  // of all of them, the constants first
+};
+
+// Lists the elements, and prints the graph with their places. Variables get slots without gaps.
+std::string laid_out(ir::Graph& graph, Elements& elements) {
+  std::unordered_map<const ir::Literal*, int64_t> placed;
+  std::function<void(const ir::Block&)> collect = [&](const ir::Block& block) {
+    for (const auto& op : block.ops) {
+      for (const auto& region : op->regions) collect(*region);
+      if (op->code != ir::OpCode::constant) continue;
+      const auto& literal = op->attributes.get<ir::LiteralRef>(ir::Attr::kValue);
+      if (!placed.emplace(literal.get(), elements.bytes).second) continue;
+      elements.constants.push_back(literal);
+      elements.bytes += literal->bytes().size();
+    }
+  };
+  collect(graph.body());
+  std::vector<int64_t> variables;
+  for (const auto& op : graph.body().ops) {
+    if (op->code != ir::OpCode::variable) continue;
+    const auto slot = static_cast<int64_t>(elements.slots.size());
+    elements.slots.push_back(op->attributes.integer(ir::Attr::kSlot));
+    elements.variable_bytes.push_back(op->results[0].byte_count());
+    op->attributes.set(ir::Attr::kSlot, slot);
+    op->attributes.set(ir::Attr::kValue, ir::Literal::elsewhere(op->results[0]));  // not what it began with
+    variables.push_back(static_cast<int64_t>(elements.bytes));
+    elements.bytes += elements.variable_bytes.back();
+  }
+  return print(graph, [&](const ir::Op& op, const ir::Literal& literal) {
+    return op.code == ir::OpCode::variable ? variables[static_cast<size_t>(op.attributes.integer(ir::Attr::kSlot))]
+                                           : placed.at(&literal);
+  });
+}
+
+// What is written must be read by those who get the file, so its text is read now.
+void prove(const std::string& path, const std::string& text, const Elements& elements) {
+  std::map<int64_t, ir::LiteralRef> placed_at;
+  int64_t end = 0;
+  for (const ir::LiteralRef& literal : elements.constants) {
+    placed_at[end] = literal;  // of several of no bytes the last one
+    end += static_cast<int64_t>(literal->bytes().size());
+  }
+  const auto find = [&](const ir::Placed& placed) {
+    if (placed.code == ir::OpCode::variable) return ir::Literal::elsewhere(placed.type);
+    const ir::LiteralRef& there = placed_at.at(placed.at);
+    return there->type() == placed.type ? there : std::make_shared<ir::Literal>(placed.type, std::vector<std::byte>());
+  };
+  try {
+    ir::Graph graph;
+    read_graph(text, find, graph);
+  } catch (const ir::Error& error) {
+    refuse(path, std::string("cannot be written, because the graph could not be read again: ") + error.what());
+  }
+}
+
+// ---- reading ----
+
+// The header of a file that is what was written, to the bit.
+Header verified(const std::string& path, const OpenedFile& file) {
+  Header header;
+  if (file.size() < sizeof header) refuse(path, "is no package of this framework");
+  file.read(0, &header, sizeof header);
+  if (header.magic != kMagic) refuse(path, "is no package of this framework");
+  if (header.version == 0 || header.version > kVersion) {
+    refuse(path, "is a package of version " + std::to_string(header.version) + " of the format; this framework reads " +
+                     "version " + std::to_string(kVersion));
+  }
+  if (header.bytes != file.size()) {
+    refuse(path, "is damaged: it has " + std::to_string(file.size()) + " bytes of " + std::to_string(header.bytes));
+  }
+  Checksum sum;
+  sum.add(checked(header));
+  std::vector<std::byte> piece(std::min(kPiece, file.size()));
+  for (size_t at = sizeof header; at < file.size(); at += piece.size()) {
+    const size_t count = std::min(piece.size(), file.size() - at);
+    file.read(at, piece.data(), count);
+    sum.add(std::span(piece).first(count));
+  }
+  if (sum.value() != header.checksum) refuse(path, "is damaged: its checksum is another one than it says");
+  if (header.text_bytes > header.bytes - sizeof header) refuse(path, "is damaged: its text goes beyond its end");
+  return header;
+}
+
+// The elements behind the text of a file.
+class ElementReader {
+ public:
+  ElementReader(const OpenedFile& file, size_t begin) : file_(file), begin_(begin), left_(file.size() - begin) {}
+
+  // Of a constant; of a variable only the type, whose elements stay in the file until fill().
+  ir::LiteralRef find(const ir::Placed& placed) {
+    const bool is_variable = placed.code == ir::OpCode::variable;
+    if (placed.is_splat && is_variable) mistake("The elements of a variable stand for themselves");
+    const size_t bytes = placed.is_splat ? size_of(placed.type.dtype) : placed.type.byte_count();
+    if (const auto known = constants_.find(placed.at); known != constants_.end() && !is_variable) {
+      const ir::LiteralRef& literal = known->second;
+      if (literal->type() == placed.type && literal->is_splat() == placed.is_splat) return literal;
+    }
+    // Nothing is there for two, so that a file gives no more elements than it has bytes.
+    if (placed.at < 0 || static_cast<size_t>(placed.at) > file_.size() - begin_ || bytes > left_ ||
+        bytes > file_.size() - begin_ - static_cast<size_t>(placed.at)) {
+      mistake("The elements of a constant " + to_string(placed.type) + " lie outside the file");
+    }
+    left_ -= bytes;
+    const size_t at = begin_ + static_cast<size_t>(placed.at);
+    if (is_variable) {
+      variables_.push_back(at);
+      return ir::Literal::elsewhere(placed.type);
+    }
+    std::vector<std::byte> elements(bytes);
+    file_.read(at, elements.data(), bytes);
+    return constants_[placed.at] = std::make_shared<ir::Literal>(placed.type, std::move(elements));
+  }
+
+  // Where variables are in the file, in the order of the text.
+  const std::vector<size_t>& variables() const { return variables_; }
+
+ private:
+  [[noreturn]] static void mistake(const std::string& what) { throw ir::Error(Kind::kValue, what); }
+
+  const OpenedFile& file_;
+  const size_t begin_;
+  size_t left_;
+  std::map<int64_t, ir::LiteralRef> constants_;  // by their places
+  std::vector<size_t> variables_;
+};
+
+// The variables of a graph that was read, in the order of the text, which must be that of their slots.
+std::vector<size_t> variable_bytes(const ir::Graph& graph) {
+  std::vector<size_t> bytes;
+  for (const auto& op : graph.body().ops) {
+    if (op->code != ir::OpCode::variable) continue;
+    if (op->attributes.integer(ir::Attr::kSlot) != static_cast<int64_t>(bytes.size())) {
+      throw ir::Error(Kind::kValue, "The slots of the variables have gaps");
+    }
+    bytes.push_back(op->results[0].byte_count());
+  }
+  return bytes;
+}
+
+void fill(device::Storage& storage, const OpenedFile& file, size_t begin) {
+  std::vector<std::byte> piece(std::min(kPiece, storage.size()));
+  for (size_t at = 0; at < storage.size(); at += piece.size()) {
+    const size_t count = std::min(piece.size(), storage.size() - at);
+    file.read(begin + at, piece.data(), count);
+    storage.write(at, piece.data(), count);
+  }
+}
+
+runtime::Request load(const OpenedFile& file, const Header& header, runtime::GraphState& state) {
+  std::string text(header.text_bytes, '\0');
+  file.read(sizeof header, text.data(), text.size());
+  ElementReader elements(file, sizeof header + text.size());
+  read_graph(text, [&](const ir::Placed& placed) { return elements.find(placed); }, state.graph);
+  const std::vector<size_t> bytes = variable_bytes(state.graph);
+  if (bytes.size() != elements.variables().size()) {
+    throw ir::Error(Kind::kValue, "There are elements of " + std::to_string(elements.variables().size()) +
+                                      " variables for " + std::to_string(bytes.size()));
+  }
+  state.allocate_variables(
+      bytes, [&](size_t slot, device::Storage& storage) { fill(storage, file, elements.variables()[slot]); });
+  runtime::Request request;
+  ir::Block& body = state.graph.body();
+  for (const auto& op : body.ops) {
+    if (op->code == ir::OpCode::placeholder) request.feeds.push_back(op->result());
+  }
+  request.results = std::exchange(body.results, {});
+  request.effects = std::exchange(body.effects, {});
+  return request;
+}
+
+}  // namespace
+
+void write_package(const std::string& path, runtime::GraphState& state, const runtime::Request& request) {
+  std::vector<ir::Feed> feeds;
+  for (const ir::Value& v : request.feeds) feeds.push_back({v, v.type()});
+  ir::Specialized special = specialize(feeds, request.results, request.effects, request.callables);
+  if (!std::is_sorted(special.feeds.begin(), special.feeds.end(),
+                      [](const ir::Value& a, const ir::Value& b) { return a.op->id < b.op->id; })) {
+    refuse(path, "cannot be written: the feeds are not in the order of their placeholders");
+  }
+  Elements elements;
+  const std::string text = laid_out(*special.graph, elements);
+  prove(path, text, elements);
+  Header header;
+  header.text_bytes = text.size();
+  header.bytes = sizeof header + text.size() + elements.bytes;
+  NewFile file(path);
+  Checksum sum;
+  const auto put = [&](std::span<const std::byte> bytes) {
+    sum.add(bytes);
+    file.write(bytes);
+  };
+  file.write(std::as_bytes(std::span(&header, 1)));
+  sum.add(checked(header));
+  put(std::as_bytes(std::span(text)));
+  for (const ir::LiteralRef& literal : elements.constants) put(literal->bytes());
+  std::vector<std::byte> piece;
+  state.read_variables(elements.slots, [&](device::Storage& storage) {
+    piece.resize(std::min(kPiece, storage.size()));
+    for (size_t at = 0; at < storage.size(); at += piece.size()) {
+      const size_t count = std::min(piece.size(), storage.size() - at);
+      storage.read(at, piece.data(), count);
+      put(std::span(piece).first(count));
+    }
+  });
+  header.checksum = sum.value();
+  file.rewrite_begin(std::as_bytes(std::span(&header, 1)));
+  file.finish();
+}
+
+runtime::Request read_package(const std::string& path, runtime::GraphState& state) {
+  const OpenedFile file(path);
+  const Header header = verified(path, file);
+  try {
+    return load(file, header, state);
+  } catch (const ir::Error& error) {
+    refuse(path, std::string("holds no legal graph: ") + error.what());
+  }
+}
+
+}  // namespace alloy::package
