@@ -10,10 +10,10 @@ import pathlib
 import re
 
 import alloy as al
-from alloy.graph.inspection import MemoryPlan
-from alloy.graph.profile import Profile
-from alloy.graph.staging import Staging
+from alloy.asynchronous.staging import Staging
 from alloy.graph.state import State
+from alloy.measuring.inspection import MemoryPlan
+from alloy.measuring.profile import Profile
 from alloy.training.input_profile import InputProfile
 from alloy.training.rate_search import RateSearch
 

@@ -7,7 +7,7 @@ namespace py = pybind11;
 namespace alloy::bindings {
 namespace {
 
-py::module_ location() { return py::module_::import("alloy.graph.location"); }
+py::module_ location() { return py::module_::import("alloy.messages.location"); }
 
 }  // namespace
 

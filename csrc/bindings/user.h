@@ -1,4 +1,4 @@
-// The user's line in messages and warnings, which Python finds (alloy.graph.location). Needs the GIL.
+// The user's line in messages and warnings, which Python finds (alloy.messages.location). Needs the GIL.
 #pragma once
 
 #include <string>

@@ -85,6 +85,22 @@ from typing import TYPE_CHECKING
 from alloy import data, init, losses, metrics, models, nn, random, schedules
 from alloy._core import DeviceError
 from alloy.device import Device, device, device_stats, devices, op_table, set_threads, stats, threads
+from alloy.engine.arrays import empty
+from alloy.engine.dtypes import (
+    bfloat16,
+    bool_,
+    complex64,
+    float16,
+    float32,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from alloy.graph import (
     Event,
     Executable,
@@ -100,24 +116,8 @@ from alloy.graph import (
     gradients,
     load_executable,
 )
-from alloy.graph.arrays import empty
-from alloy.graph.dtypes import (
-    bfloat16,
-    bool_,
-    complex64,
-    float16,
-    float32,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from alloy.graph.names import no_name
 from alloy.interop.torch_weights import load_torch
+from alloy.messages.names import no_name
 from alloy.op_library import OpLibrary, load_op_library
 from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops

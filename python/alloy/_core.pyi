@@ -6,9 +6,9 @@ from typing import Any, NoReturn, overload
 
 import numpy as np
 
-from alloy.graph.inspection import MemoryPlan
-from alloy.graph.profile import Profile
-from alloy.graph.staging import Staging
+from alloy.measuring.inspection import MemoryPlan
+from alloy.measuring.profile import Profile
+from alloy.asynchronous.staging import Staging
 
 _Operand = Tensor | np.ndarray | np.generic | complex | float | int | bool
 _Shape = Iterable[int | None] | None

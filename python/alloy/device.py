@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from alloy import _core
-from alloy.graph.arrays import as_count
-from alloy.graph.location import mistake
+from alloy.engine.arrays import as_count
+from alloy.messages.location import mistake
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from alloy._core import FileValues
-from alloy.graph.arrays import as_known_shape, header_of
-from alloy.graph.dtypes import STORED
-from alloy.graph.location import meant, mistake
-from alloy.graph.names import no_name
+from alloy.engine.arrays import as_known_shape, header_of
+from alloy.engine.dtypes import STORED
+from alloy.messages.location import meant, mistake
+from alloy.messages.names import no_name
 from alloy.ops.creation import ones, zeros
 
 __all__ = ["from_file", "glorot_uniform", "he_normal", "normal", "ones", "orthogonal", "uniform", "zeros"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from alloy import nn
 from alloy.graph import Graph
-from alloy.graph.names import no_name
 from alloy.init import he_normal
+from alloy.messages.names import no_name
 from alloy.ops import max_pool2d, mean, relu
 
 __all__ = ["resnet18", "resnet50", "torchvision_resnet18", "torchvision_resnet50"]

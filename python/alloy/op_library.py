@@ -7,9 +7,9 @@ import numpy as np
 
 from alloy import _core
 from alloy._core import Tensor
+from alloy.engine.arrays import as_file_name
 from alloy.graph.apply import apply_all
-from alloy.graph.arrays import as_file_name
-from alloy.graph.location import meant, mistake
+from alloy.messages.location import meant, mistake
 
 __all__ = ["OpLibrary", "load_op_library"]
 

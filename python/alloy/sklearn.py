@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from alloy import nn
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 from alloy.nn import Layer
 from alloy.training.trainer import Trainer
 

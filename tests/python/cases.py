@@ -11,8 +11,8 @@ import numpy as np
 
 import alloy as al
 import reference as ref
-from alloy.graph.dtypes import numpy_dtype
-from alloy.graph.location import user_location
+from alloy.engine.dtypes import numpy_dtype
+from alloy.messages.location import user_location
 from alloy.ops import table
 from kinds import HALVES
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import alloy as al
-from alloy.graph.dtypes import numpy_dtype
+from alloy.engine.dtypes import numpy_dtype
 from cases import FLOATS, ROUNDING, TYPES, Case, all_cases, function_of, sample, table_reference
 
 TABLE = [row for row in al.op_table() if row["family"] not in ("structured", "ternary", "composite")]

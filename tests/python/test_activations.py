@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.graph.dtypes import numpy_dtype
+from alloy.engine.dtypes import numpy_dtype
 from alloy.nn.activation import ACTIVATIONS
 from alloy.ops import activation
 from cases import FLOATS, ROUNDING

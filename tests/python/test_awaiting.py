@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.graph import awaiting
+from alloy.asynchronous import awaiting
 
 ONES = np.ones(8, np.float32)
 

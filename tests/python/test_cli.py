@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.graph.text import amount
+from alloy.messages.text import amount
 from kinds import FAST
 
 KEPT = {"model.safetensors", "config.toml", "checkpoint.safetensors", "history.csv", "history.png"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.graph.dtypes import numpy_dtype
+from alloy.engine.dtypes import numpy_dtype
 
 SAME = [  # a call, what NumPy makes, its type
     (lambda: al.zeros((2, 3)), np.zeros((2, 3)), "float32"),

@@ -8,7 +8,7 @@ import pytest
 
 import alloy as al
 import reference as ref
-from alloy.graph.dtypes import numpy_dtype
+from alloy.engine.dtypes import numpy_dtype
 from kinds import HALVES
 
 

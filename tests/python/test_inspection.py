@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.graph import inspection
-from alloy.graph.text import amount
+from alloy.measuring import inspection
+from alloy.messages.text import amount
 from alloy.tools.cli import small_cnn
 from kinds import PLANS_FOR_A_CPU, READS_HOST_MEMORY
 

@@ -10,7 +10,7 @@ import pytest
 import alloy as al
 import layers_reference as torch_values
 import reference as ref
-from alloy.graph.dtypes import numpy_dtype
+from alloy.engine.dtypes import numpy_dtype
 from cases import ROUNDING
 from kinds import HALVES
 

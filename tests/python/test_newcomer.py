@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.graph.dtypes import numpy_dtype
-from alloy.graph.renames import RENAMES
+from alloy.engine.dtypes import numpy_dtype
+from alloy.messages.renames import RENAMES
 from kinds import HAS_BFLOAT16
 
 WORLD = """

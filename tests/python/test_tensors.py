@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.graph.dtypes import numpy_dtype
+from alloy.engine.dtypes import numpy_dtype
 
 FLOATS = np.arange(6, dtype=np.float32).reshape(2, 3)
 VOLUME = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)

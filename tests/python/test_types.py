@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.graph.dtypes import numpy_dtype
+from alloy.engine.dtypes import numpy_dtype
 from cases import FLOATS, INTEGERS, ROUNDING
 from kinds import FAST
 

@@ -14,8 +14,8 @@ from alloy.data.sources import from_arrays, from_items, from_iterator
 from alloy.data.spec import Spec
 from alloy.data.splits import split
 from alloy.data.tables import Table, csv
-from alloy.graph.names import no_name
-from alloy.graph.structure import leaves, rebuild
+from alloy.engine.structure import leaves, rebuild
+from alloy.messages.names import no_name
 
 __all__ = [
     "Dataset",

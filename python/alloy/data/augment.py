@@ -9,9 +9,9 @@ random numbers of its own either way."""
 import numpy as np
 
 from alloy.data.dataset import Dataset
-from alloy.graph.arrays import as_count
-from alloy.graph.location import mistake
-from alloy.graph.structure import leaves
+from alloy.engine.arrays import as_count
+from alloy.engine.structure import leaves
+from alloy.messages.location import mistake
 
 __all__ = ["mean_and_std", "normalize", "random_crop", "random_flip"]
 

@@ -5,8 +5,8 @@ from itertools import islice
 from operator import index
 
 from alloy.data.nodes import Batch, Map, Node, Repeat, Select, Shuffle, Take
-from alloy.graph.arrays import as_count
-from alloy.graph.location import meant, mistake
+from alloy.engine.arrays import as_count
+from alloy.messages.location import meant, mistake
 
 __all__ = ["Dataset"]
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from alloy._core import as_array
-from alloy.graph.location import warn_user
-from alloy.graph.structure import convert
+from alloy.engine.structure import convert
+from alloy.messages.location import warn_user
 
 _INT32, _INT64 = 2**31, 2**63  # the first numbers that do not fit
 _NUMBERS = (bool, int, float, complex, np.generic)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from alloy.graph.arrays import as_path
+from alloy.engine.arrays import as_path
 
 __all__ = ["idx", "mnist", "npz"]
 

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 from alloy.data.dataset import Dataset
 from alloy.data.files import scaled, sentence
 from alloy.data.sources import Items
-from alloy.graph.arrays import as_count, as_path
+from alloy.engine.arrays import as_count, as_path
 
 __all__ = ["image_folder"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from alloy.data.elements import Reader
 from alloy.data.spec import Spec, leaves_like, spec_of, text
 from alloy.data.workers import in_threads
-from alloy.graph.location import mistake, user_location
-from alloy.graph.structure import convert, leaves, rebuild
+from alloy.engine.structure import convert, leaves, rebuild
+from alloy.messages.location import mistake, user_location
 
 
 class Node:

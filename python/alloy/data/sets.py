@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from alloy.data.files import scaled
-from alloy.graph.arrays import as_count, as_path
+from alloy.engine.arrays import as_count, as_path
 
 _CIFAR10_RECORD = 1 + 3 * 32 * 32  # the class, then a plane of bytes for each of red, green and blue
 

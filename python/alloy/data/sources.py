@@ -11,7 +11,7 @@ from alloy.data.dataset import Dataset
 from alloy.data.elements import Reader, take
 from alloy.data.nodes import Node, batches_of, placed, what
 from alloy.data.spec import Spec, leaves_like, spec_of, text
-from alloy.graph.structure import convert, leaves, rebuild
+from alloy.engine.structure import convert, leaves, rebuild
 
 __all__ = ["from_arrays", "from_items", "from_iterator"]
 

@@ -1,11 +1,11 @@
-"""The structure of elements, as a Spec for each array: shown, and compared. alloy.graph.structure takes structures
+"""The structure of elements, as a Spec for each array: shown, and compared. alloy.engine.structure takes structures
 apart."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from alloy.graph.structure import convert
+from alloy.engine.structure import convert
 
 __all__ = ["Spec"]
 
@@ -15,7 +15,7 @@ class Spec(NamedTuple):
 
     shape: tuple
     dtype: np.dtype
-    is_leaf = True  # for alloy.graph.structure
+    is_leaf = True  # for alloy.engine.structure
 
     def __str__(self):
         return f"{self.dtype}{str(self.shape).replace('None', '?')}"

@@ -7,7 +7,7 @@ import numpy as np
 from alloy.data.dataset import Dataset
 from alloy.data.nodes import Select
 from alloy.graph.apply import require_all
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 
 
 def split(x, y=None, fraction=0.2, seed: int = 0):

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from alloy.data.files import existing, sentence
+from alloy.engine.arrays import first_repeated, memory_for
 from alloy.graph.apply import require_all
-from alloy.graph.arrays import first_repeated, memory_for
-from alloy.graph.location import meant
+from alloy.messages.location import meant
 
 __all__ = ["Table", "csv"]
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from alloy._core import Tensor, as_array
-from alloy.graph.arrays import SCALARS
-from alloy.graph.location import mistake, typed_name, user_location
+from alloy.engine.arrays import SCALARS
 from alloy.graph.scope import scoped
-from alloy.graph.text import describe
+from alloy.messages.location import mistake, typed_name, user_location
+from alloy.messages.text import describe
 
 _SINGLE = {"float64": "float32", "complex128": "complex64"}  # no tensor has 64-bit floats
 

@@ -7,16 +7,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from alloy._core import Executable, Queue, Submission, Tensor, Update, as_shape
-from alloy.graph import inspection
-from alloy.graph.arrays import as_count
-from alloy.graph.awaiting import in_coroutine
-from alloy.graph.dtypes import is_integer, numpy_dtype
-from alloy.graph.engine import method_of
-from alloy.graph.location import meant, mistake
-from alloy.graph.profile import Kernel, Profile
-from alloy.graph.queues import as_queue, moments
-from alloy.graph.staging import Staging
-from alloy.graph.text import describe
+from alloy.asynchronous.awaiting import in_coroutine
+from alloy.asynchronous.queues import as_queue, moments
+from alloy.asynchronous.staging import Staging
+from alloy.engine.arrays import as_count
+from alloy.engine.classes import method_of
+from alloy.engine.dtypes import is_integer, numpy_dtype
+from alloy.measuring import inspection
+from alloy.measuring.profile import Kernel, Profile
+from alloy.messages.location import meant, mistake
+from alloy.messages.text import describe
 
 _call, _submit, _profile = Executable.__call__, Executable._submit, Executable._profile
 _updates: WeakKeyDictionary = WeakKeyDictionary()

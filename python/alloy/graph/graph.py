@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
-from alloy.graph import inspection
+from alloy.engine.arrays import as_count, as_extents
+from alloy.engine.classes import method_of
 from alloy.graph.apply import as_sequence, as_tensor, require_all, require_tensor
-from alloy.graph.arrays import as_count, as_extents
-from alloy.graph.engine import method_of
 from alloy.graph.executable import keep_updates
 from alloy.graph.left_out import warn_of_left_out
-from alloy.graph.location import meant, mistake, user_location
 from alloy.graph.scope import claim, scoped
-from alloy.graph.text import type_text
+from alloy.measuring import inspection
+from alloy.messages.location import meant, mistake, user_location
+from alloy.messages.text import type_text
 
 _KEPT_RUNS = 8  # executables of Graph.run
 _make, _bind, _read, _assign = Graph.__init__, Graph.bind, Graph.read_variables, Graph.assign_variables

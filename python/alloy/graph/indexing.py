@@ -6,12 +6,12 @@ from operator import add, index
 import numpy as np
 
 from alloy._core import Tensor
+from alloy.engine.arrays import cast_exactly
+from alloy.engine.classes import method_of
+from alloy.engine.dtypes import is_integer
 from alloy.graph.apply import apply, as_tensor, require_tensor
-from alloy.graph.arrays import cast_exactly
-from alloy.graph.dtypes import is_integer
-from alloy.graph.engine import method_of
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 
 _TO_END = 2**63 - 1  # the end past the last element, going forward
 _TO_BEGIN = -(2**63)  # the end before the first element, going backward

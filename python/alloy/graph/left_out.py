@@ -4,7 +4,7 @@ compile."""
 from typing import Any
 from weakref import WeakSet
 
-from alloy.graph.location import warn_user
+from alloy.messages.location import warn_user
 
 
 def training_calls(graph) -> "WeakSet[Any]":

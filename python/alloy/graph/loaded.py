@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from alloy._core import DeviceError, Executable, Package, as_shape
-from alloy.graph.arrays import as_file_name
-from alloy.graph.dtypes import DType
-from alloy.graph.engine import method_of
+from alloy.asynchronous.queues import require_device
+from alloy.engine.arrays import as_file_name
+from alloy.engine.classes import method_of
+from alloy.engine.dtypes import DType
 from alloy.graph.executable import Fetches, fed
-from alloy.graph.location import mistake
-from alloy.graph.queues import require_device
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 
 
 class Port(NamedTuple):

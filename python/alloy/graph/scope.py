@@ -4,7 +4,7 @@ joined by slashes, for instance "stage0/block1/conv2d_0/weights". Before the pat
 
 from contextlib import contextmanager
 
-from alloy._core import GRADIENTS, OPTIMIZER, Graph
+from alloy._core import Graph
 
 
 class _Paths:
@@ -75,14 +75,3 @@ def scope(graph: Graph, path: str):
 def free_path(graph: Graph, name: str | None, kind: str) -> str:
     """Returns a free path below the present one: the name, with a number if it is taken, or the kind with a number."""
     return _paths(graph).free(scoped(graph, name or kind), None if name else 0)
-
-
-def phase_of(name: str) -> str:
-    """Returns the phase of a step that an op of that name belongs to: "forward", "backward" or "update"."""
-    return {GRADIENTS: "backward", OPTIMIZER: "update"}.get(name.partition("/")[0], "forward")
-
-
-def layer_of(name: str) -> str:
-    """Returns the path of the layer that an op of that name belongs to, forward and backward, or ""."""
-    path = name.split("/")
-    return "/".join(path[phase_of(name) != "forward" : -1])

@@ -1,8 +1,8 @@
 """The texts of a graph and its parts at the prompt and in messages."""
 
 from alloy._core import Event, Executable, Graph, Op, Pending, Queue, Submission, Tensor, Update
-from alloy.graph import inspection
-from alloy.graph.text import describe, shape_text
+from alloy.measuring import inspection
+from alloy.messages.text import describe, shape_text
 
 _MOST = 8  # updates shown of an executable
 

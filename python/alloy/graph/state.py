@@ -5,8 +5,8 @@ import numpy as np
 
 from alloy._core import Graph, Tensor, Update, Variable
 from alloy.graph.apply import apply, as_tensor
-from alloy.graph.location import meant, mistake
 from alloy.graph.scope import scope
+from alloy.messages.location import meant, mistake
 
 
 class State:

@@ -6,13 +6,13 @@ import operator
 import numpy as np
 
 from alloy._core import Tensor, Variable
+from alloy.engine.arrays import SCALARS
+from alloy.engine.classes import method_of
+from alloy.engine.dtypes import is_integer
 from alloy.graph.apply import apply, no_operand
-from alloy.graph.arrays import SCALARS
-from alloy.graph.dtypes import is_integer
-from alloy.graph.engine import method_of
-from alloy.graph.location import mistake
-from alloy.graph.names import no_attribute
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.names import no_attribute
+from alloy.messages.text import describe
 
 _OPERANDS = (Tensor, np.ndarray, *SCALARS)
 

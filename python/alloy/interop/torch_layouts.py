@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alloy import nn
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 
 __all__ = ["LAYOUTS", "Source", "channels_first", "layout_of"]
 

@@ -7,11 +7,11 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from alloy.engine.arrays import as_path, empty
+from alloy.engine.structure import leaves
 from alloy.graph import Variable
-from alloy.graph.arrays import as_path, empty
-from alloy.graph.location import meant, mistake
-from alloy.graph.structure import leaves
 from alloy.interop.torch_layouts import channels_first, layout_of
+from alloy.messages.location import meant, mistake
 from alloy.nn import Flatten, Layer, LayerNorm, MultiHeadAttention, Reshape, RMSNorm
 from alloy.training.checkpoint import assign_all
 from alloy.training.stored import Stored, require_file

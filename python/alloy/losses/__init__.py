@@ -17,13 +17,13 @@ Options are keyword arguments. A Trainer takes a loss by its name, or as a funct
 
 from typing import TYPE_CHECKING
 
-from alloy.graph.names import no_name
 from alloy.losses import lookup
 from alloy.losses.entropies import binary_cross_entropy, kl_divergence, softmax_cross_entropy
 from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
 from alloy.losses.overlap import dice
 from alloy.losses.reduction import mean, sums, weights
 from alloy.losses.regression import cosine_similarity, huber, mean_absolute_error, mean_squared_error
+from alloy.messages.names import no_name
 
 __all__ = [
     "binary_cross_entropy",

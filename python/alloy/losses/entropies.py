@@ -3,9 +3,8 @@
 import math
 
 from alloy._core import Tensor
+from alloy.engine.dtypes import is_integer
 from alloy.graph.apply import apply
-from alloy.graph.dtypes import is_integer
-from alloy.graph.location import mistake
 from alloy.losses.examples import (
     are_distributions,
     class_count,
@@ -19,6 +18,7 @@ from alloy.losses.examples import (
     weights_of_classes,
 )
 from alloy.losses.reduction import weighed
+from alloy.messages.location import mistake
 from alloy.ops import cast, clamp, divide_no_nan, equal, expand_dims, gather, log, one_hot, softplus, squeeze, where
 from alloy.ops import sum as sum_of
 

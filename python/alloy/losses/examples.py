@@ -5,11 +5,11 @@ from numbers import Real
 import numpy as np
 
 from alloy._core import Tensor
+from alloy.engine.arrays import as_count
+from alloy.engine.dtypes import is_half, is_integer
 from alloy.graph.apply import require_tensor
-from alloy.graph.arrays import as_count
-from alloy.graph.dtypes import is_half, is_integer
-from alloy.graph.location import mistake, warn_user
-from alloy.graph.text import describe, shape_text
+from alloy.messages.location import mistake, warn_user
+from alloy.messages.text import describe, shape_text
 from alloy.ops import abs, cast, logical_and, mean, min
 from alloy.ops import sum as sum_of
 

@@ -1,7 +1,7 @@
 """Losses and metrics by their names."""
 
-from alloy.graph.location import meant, mistake
-from alloy.graph.names import renamed
+from alloy.messages.location import meant, mistake
+from alloy.messages.names import renamed
 
 
 def by_name(module: str, name: str, known: dict, op: str):

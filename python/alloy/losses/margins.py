@@ -1,7 +1,7 @@
 """Losses of scores that should be right by a margin."""
 
 from alloy._core import Tensor
-from alloy.graph.dtypes import is_integer
+from alloy.engine.dtypes import is_integer
 from alloy.losses.examples import class_count, classes_or_distributions, mean_of_examples, of_same_shape
 from alloy.ops import clamp, equal, max, one_hot, relu, square, where
 from alloy.ops import sum as sum_of

@@ -4,8 +4,8 @@ import math
 from numbers import Real
 
 from alloy._core import Tensor
-from alloy.graph.location import mistake
 from alloy.losses.examples import extents, of_same_shape
+from alloy.messages.location import mistake
 from alloy.ops import sigmoid
 from alloy.ops import sum as sum_of
 

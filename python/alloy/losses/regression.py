@@ -4,8 +4,8 @@ import math
 from numbers import Real
 
 from alloy._core import Tensor
-from alloy.graph.location import mistake
 from alloy.losses.examples import class_count, mean_of_examples, of_same_shape
+from alloy.messages.location import mistake
 from alloy.ops import abs, equal, max, minimum, rsqrt, square, stop_gradient, where
 from alloy.ops import sum as sum_of
 

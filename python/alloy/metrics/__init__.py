@@ -23,9 +23,9 @@ import functools
 import inspect
 from typing import TYPE_CHECKING
 
-from alloy.graph.location import mistake
-from alloy.graph.names import no_name
 from alloy.losses import LOSSES, lookup
+from alloy.messages.location import mistake
+from alloy.messages.names import no_name
 from alloy.metrics.accuracies import accuracy, binary_accuracy, top_k_accuracy
 from alloy.metrics.classification import ConfusionMatrix, F1Score, IoU, Precision, Recall
 from alloy.metrics.metric import Mean, Metric, accumulate, accumulated

@@ -1,12 +1,12 @@
 """Accuracies: one value for each example."""
 
 from alloy._core import Tensor
+from alloy.engine.arrays import as_count
 from alloy.graph.apply import require_tensor
-from alloy.graph.arrays import as_count
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
 from alloy.losses.examples import class_count, index_or_none, mean_of_examples, require_shapes
 from alloy.losses.reduction import weighed
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.metrics.decisions import beside, classes_of, legal, unless
 from alloy.ops import (
     argmax,

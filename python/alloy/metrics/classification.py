@@ -5,9 +5,9 @@ from numbers import Real
 
 import numpy as np
 
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
 from alloy.losses.examples import class_count, index_or_none
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.metrics.decisions import classes_of, column, legal, logits_of, targets_of, unless, weights_at
 from alloy.metrics.metric import Metric, accumulate, accumulated
 from alloy.ops import argmax, cast, clamp, divide_no_nan, equal, greater, logical_and, reshape, scatter, squeeze, where

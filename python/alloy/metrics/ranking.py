@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from alloy.graph.arrays import as_count
+from alloy.engine.arrays import as_count
 from alloy.losses.examples import class_count, index_or_none
 from alloy.metrics.decisions import classes_of, column, legal, logits_of, targets_of, unless, weights_at
 from alloy.metrics.metric import Metric, accumulate, accumulated

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
 from alloy.losses.examples import extents, of_same_shape
 from alloy.losses.regression import mean_squared_error
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.metrics.decisions import weights_at
 from alloy.metrics.metric import Mean, Metric, accumulate, accumulated
 from alloy.ops import cast, divide_no_nan, equal, expand_dims, mean, sqrt, square, where

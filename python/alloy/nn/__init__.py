@@ -3,7 +3,7 @@
 import textwrap
 from typing import TYPE_CHECKING
 
-from alloy.graph.names import no_name
+from alloy.messages.names import no_name
 from alloy.nn.activation import ELU, GELU, HardSwish, LeakyReLU, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from alloy.nn.attention import MultiHeadAttention
 from alloy.nn.batch_norm import BatchNorm

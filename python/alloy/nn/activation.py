@@ -1,7 +1,7 @@
 """Activations: as layers, and as the argument `activation` of other layers."""
 
 from alloy import ops
-from alloy.graph.location import meant, mistake
+from alloy.messages.location import meant, mistake
 from alloy.nn.layer import Layer
 
 # The names that `activation` takes.

@@ -4,8 +4,8 @@ import numpy as np
 
 from alloy import init as initial_values
 from alloy._core import FileValues
-from alloy.graph.location import mistake
-from alloy.graph.text import describe, shape_text
+from alloy.messages.location import mistake
+from alloy.messages.text import describe, shape_text
 from alloy.nn.activation import activation_of
 from alloy.nn.layer import Layer
 

@@ -5,8 +5,8 @@ import inspect
 
 import numpy as np
 
-from alloy.graph.location import meant, mistake
-from alloy.graph.names import parameters_of
+from alloy.messages.location import meant, mistake
+from alloy.messages.names import parameters_of
 
 
 def remembered(init):

@@ -2,11 +2,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from alloy.engine.arrays import as_count
 from alloy.graph.apply import apply, as_tensor
-from alloy.graph.arrays import as_count
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
 from alloy.init import glorot_uniform
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.dense import Dense
 from alloy.nn.dropout import Dropout
 from alloy.nn.layer import Layer

@@ -2,7 +2,7 @@ from numbers import Real
 
 from alloy import init
 from alloy.graph.apply import require_all
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 from alloy.nn.normalization import Normalization, affine
 from alloy.ops import equal, expand_dims, mean, ones_like, rsqrt, square, variance, where
 from alloy.ops import sum as sum_of

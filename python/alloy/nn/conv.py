@@ -1,10 +1,10 @@
 from collections.abc import Callable
 
+from alloy.engine.arrays import as_count
 from alloy.graph.apply import require_tensor
-from alloy.graph.arrays import as_count
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
 from alloy.init import glorot_uniform
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.affine import Affine
 from alloy.nn.windows import extents
 from alloy.ops import conv2d, conv2d_transpose, conv3d, depthwise_conv2d, expand_dims, squeeze

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from alloy.graph.arrays import as_count
+from alloy.engine.arrays import as_count
 from alloy.init import glorot_uniform
 from alloy.nn.affine import Affine
 from alloy.ops import matmul

@@ -2,7 +2,7 @@ from numbers import Real
 
 from alloy import random
 from alloy.graph.apply import require_all
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 from alloy.nn.layer import Layer
 
 

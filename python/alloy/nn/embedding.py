@@ -1,12 +1,12 @@
 import math
 from collections.abc import Callable
 
+from alloy.engine.arrays import as_count
+from alloy.engine.dtypes import is_integer
 from alloy.graph.apply import require_tensor
-from alloy.graph.arrays import as_count
-from alloy.graph.dtypes import is_integer
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
 from alloy.init import uniform
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.affine import initial, require_init
 from alloy.nn.layer import Layer
 from alloy.nn.precision import compute_dtype

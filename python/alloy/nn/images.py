@@ -1,9 +1,9 @@
 from numbers import Real
 
+from alloy.engine.dtypes import is_float
 from alloy.graph.apply import require_all
-from alloy.graph.dtypes import is_float
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.nn.precision import compute_dtype
 from alloy.nn.windows import extents

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from alloy import random
+from alloy.engine.arrays import as_count
+from alloy.engine.dtypes import float32, is_half
+from alloy.engine.structure import leaves
 from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.graph.apply import require_all, require_tensor
-from alloy.graph.arrays import as_count
-from alloy.graph.dtypes import float32, is_half
 from alloy.graph.left_out import training_calls
-from alloy.graph.location import layer_at_work, meant, mistake
-from alloy.graph.names import missing_attribute, no_attribute, one_of
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
-from alloy.graph.structure import leaves
-from alloy.graph.text import describe
+from alloy.messages.location import layer_at_work, meant, mistake
+from alloy.messages.names import missing_attribute, no_attribute, one_of
+from alloy.messages.text import describe
 from alloy.nn.arguments import remembered, written
 from alloy.nn.operands import graph_of, require_tensors
 from alloy.nn.padding import example_mask

@@ -4,11 +4,11 @@ computed in float32."""
 from numbers import Real
 
 from alloy import init
+from alloy.engine.arrays import as_count, as_integers
+from alloy.engine.dtypes import is_half
 from alloy.graph.apply import require_all, require_tensor
-from alloy.graph.arrays import as_count, as_integers
-from alloy.graph.dtypes import is_half
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.ops import cast, expand_dims, mean, reshape, rsqrt, square, tile, variance
 from alloy.ops.windows import Extents

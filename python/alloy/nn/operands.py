@@ -1,9 +1,9 @@
-"""The operands of a layer: tensors, or structures of them (alloy.graph.structure)."""
+"""The operands of a layer: tensors, or structures of them (alloy.engine.structure)."""
 
 from alloy._core import Graph, Tensor
-from alloy.graph.location import mistake
-from alloy.graph.structure import leaves
-from alloy.graph.text import describe
+from alloy.engine.structure import leaves
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 
 
 def require_tensors(op: str, value, source: str = "") -> None:

@@ -1,6 +1,6 @@
 from alloy.graph.apply import require_tensor
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.nn.windows import extents
 from alloy.ops import avg_pool2d, expand_dims, max_pool2d, max_propagate_nan, mean, squeeze

@@ -7,11 +7,11 @@ import numpy as np
 
 from alloy import init
 from alloy._core import Tensor
+from alloy.engine.arrays import as_count
+from alloy.engine.dtypes import is_integer
 from alloy.graph.apply import require_tensor
-from alloy.graph.arrays import as_count
-from alloy.graph.dtypes import is_integer
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.ops import (
     cast,

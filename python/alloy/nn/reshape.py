@@ -1,9 +1,9 @@
 import math
 
+from alloy.engine.arrays import as_integers
 from alloy.graph.apply import require_tensor
-from alloy.graph.arrays import as_integers
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.ops import flatten, reshape, transpose
 

@@ -1,7 +1,7 @@
 from alloy._core import Tensor
 from alloy.graph.apply import require_all
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 
 

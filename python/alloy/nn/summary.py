@@ -2,9 +2,9 @@
 
 import math
 
-from alloy.graph.dtypes import is_integer, item_size
-from alloy.graph.location import mistake
-from alloy.graph.text import amount, shape_text, table
+from alloy.engine.dtypes import is_integer, item_size
+from alloy.messages.location import mistake
+from alloy.messages.text import amount, shape_text, table
 
 
 def summary(model) -> str:

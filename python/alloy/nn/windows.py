@@ -1,6 +1,6 @@
 """Numbers for each axis that windows of convolutions and pooling move along."""
 
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 from alloy.ops.windows import per_axis
 
 

@@ -5,7 +5,7 @@ import math
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 from alloy.ops.elementwise import clamp, expm1, rounded_once, where
 from alloy.ops.table import abs, atanh, erf, exp, maximum, sigmoid, tanh
 

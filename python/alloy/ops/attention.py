@@ -3,10 +3,10 @@
 from numbers import Real
 
 from alloy._core import Tensor
+from alloy.engine.dtypes import is_half
 from alloy.graph.apply import as_tensor, require_all
-from alloy.graph.dtypes import is_half
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.ops.elementwise import cast, where
 from alloy.ops.linear_algebra import matmul
 from alloy.ops.normalization import softmax

@@ -7,11 +7,11 @@ from numbers import Integral, Real
 import numpy as np
 
 from alloy._core import as_array, as_dtype
+from alloy.engine.arrays import as_count, as_known_shape, cast_exactly
+from alloy.engine.dtypes import is_integer, numpy_dtype
 from alloy.graph.apply import require_all
-from alloy.graph.arrays import as_count, as_known_shape, cast_exactly
-from alloy.graph.dtypes import is_integer, numpy_dtype
-from alloy.graph.location import mistake
-from alloy.graph.text import shape_text
+from alloy.messages.location import mistake
+from alloy.messages.text import shape_text
 
 __all__ = ["arange", "eye", "full", "linspace", "ones", "zeros"]
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from alloy._core import Tensor
+from alloy.engine.dtypes import is_float
+from alloy.engine.structure import leaves, rebuild
 from alloy.graph.apply import require_all
-from alloy.graph.dtypes import is_float
-from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
-from alloy.graph.structure import leaves, rebuild
-from alloy.graph.text import describe
+from alloy.messages.location import mistake, user_location
+from alloy.messages.text import describe
 
 __all__ = ["custom_gradient"]
 

@@ -5,10 +5,10 @@ from numbers import Real
 import numpy as np
 
 from alloy._core import Tensor
+from alloy.engine.dtypes import is_half, is_integer
 from alloy.graph.apply import apply, as_tensor, common_dtype, require_all, require_tensor
-from alloy.graph.dtypes import is_half, is_integer
-from alloy.graph.location import mistake, typed_as
-from alloy.graph.text import describe
+from alloy.messages.location import mistake, typed_as
+from alloy.messages.text import describe
 
 __all__ = [
     "cast",

@@ -2,9 +2,9 @@
 as a convolution for other lengths, so that any length takes n log n steps."""
 
 from alloy._core import Tensor
+from alloy.engine.arrays import as_integers
 from alloy.graph.apply import apply
-from alloy.graph.arrays import as_integers
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 
 __all__ = ["fft", "ifft", "irfft", "rfft"]
 

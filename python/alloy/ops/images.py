@@ -3,9 +3,9 @@
 import numpy as np
 
 from alloy._core import Tensor
+from alloy.engine.arrays import as_integers
 from alloy.graph.apply import apply
-from alloy.graph.arrays import as_integers
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 
 __all__ = ["resize"]
 

@@ -1,9 +1,9 @@
 """Ops whose operands are positions in an axis."""
 
 from alloy._core import Tensor
+from alloy.engine.arrays import as_count, as_places
 from alloy.graph.apply import apply
-from alloy.graph.arrays import as_count, as_places
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 
 __all__ = ["gather", "gather_nd", "one_hot", "put_along_axis", "scatter", "scatter_nd", "take_along_axis"]
 

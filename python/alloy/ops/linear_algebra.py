@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from alloy._core import Tensor
+from alloy.engine.arrays import as_count
+from alloy.engine.dtypes import is_float
 from alloy.graph.apply import apply, as_tensor, require_all
-from alloy.graph.arrays import as_count
-from alloy.graph.dtypes import is_float
-from alloy.graph.location import mistake, typed_as
-from alloy.graph.text import describe
+from alloy.messages.location import mistake, typed_as
+from alloy.messages.text import describe
 from alloy.ops.elementwise import where
 from alloy.ops.shape import (
     broadcast_to,

@@ -2,9 +2,9 @@
 are those that NumPy and PyTorch share; for other names a message says which one to use."""
 
 from alloy._core import Tensor
-from alloy.graph.engine import method_of
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.engine.classes import method_of
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.ops.elementwise import cast, floor_divide
 from alloy.ops.shape import reshape as _reshape
 from alloy.ops.shape import squeeze

@@ -2,8 +2,8 @@
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, apply_all, require_tensor
-from alloy.graph.location import mistake
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 
 __all__ = ["gru", "lstm", "rnn"]
 

@@ -5,11 +5,11 @@ from operator import index
 import numpy as np
 
 from alloy._core import Tensor
+from alloy.engine.arrays import as_count, as_extents, as_integers, as_known_shape
 from alloy.graph.apply import apply, apply_all, as_sequence, require_tensor
-from alloy.graph.arrays import as_count, as_extents, as_integers, as_known_shape
 from alloy.graph.indexing import update_slice
-from alloy.graph.location import mistake, typed_as
-from alloy.graph.text import describe, shape_text
+from alloy.messages.location import mistake, typed_as
+from alloy.messages.text import describe, shape_text
 
 __all__ = [
     "batch_to_space",

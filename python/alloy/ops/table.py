@@ -4,9 +4,9 @@
 from collections.abc import Callable
 
 from alloy import _core
+from alloy.engine.arrays import as_integers
 from alloy.graph.apply import apply, require_tensor
-from alloy.graph.arrays import as_integers
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 
 _TYPES = {"floating": "a floating type", "numeric": "a number type", "integer": "an integer type", "any": "any type"}
 _UNARY = """x: a tensor of {types}. The result has its shape and dtype.

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from alloy.graph.arrays import as_integers
-from alloy.graph.location import mistake
+from alloy.engine.arrays import as_integers
+from alloy.messages.location import mistake
 
 Extents = int | Sequence[int]  # one for all axes, or one for each
 Padding = str | Sequence[int] | Sequence[Sequence[int]]  # a style, or numbers before and after each axis

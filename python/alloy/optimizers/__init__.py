@@ -1,7 +1,7 @@
 """Optimizers: the updates that a training step makes to variables. Formulas, names and defaults are those of
 torch.optim."""
 
-from alloy.graph.location import meant, mistake
+from alloy.messages.location import meant, mistake
 from alloy.optimizers.adagrad import Adagrad
 from alloy.optimizers.adam import Adam, AdamW
 from alloy.optimizers.lion import Lion

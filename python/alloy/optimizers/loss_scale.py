@@ -2,9 +2,9 @@ from numbers import Real
 
 import numpy as np
 
+from alloy.engine.arrays import as_count
 from alloy.graph.apply import require_all
-from alloy.graph.arrays import as_count
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 from alloy.ops import greater_equal, where
 
 

@@ -5,8 +5,8 @@ import time
 import numpy as np
 
 import alloy as al
-from alloy.graph.structure import leaves
-from alloy.graph.text import table
+from alloy.engine.structure import leaves
+from alloy.messages.text import table
 from alloy.training.batches import as_dataset, parts_of
 
 _LEAST = 5  # runs

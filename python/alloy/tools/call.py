@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from alloy.graph.location import meant
+from alloy.messages.location import meant
 from alloy.tools.config import is_users, mistake
 
 

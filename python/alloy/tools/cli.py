@@ -12,11 +12,11 @@ import numpy as np
 import typer
 
 import alloy as al
-from alloy.graph import inspection
-from alloy.graph.location import is_users_file
-from alloy.graph.profile import GROUPS
-from alloy.graph.structure import leaves
-from alloy.graph.text import amount
+from alloy.engine.structure import leaves
+from alloy.measuring import inspection
+from alloy.measuring.profile import GROUPS
+from alloy.messages.location import is_users_file
+from alloy.messages.text import amount
 from alloy.tools import bench as timing
 from alloy.tools import clang, config, doctor, drawing, examples, packages, predictions, run
 from alloy.tools.recipes import MODELS, complete, small_cnn

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tomli_w
 
-from alloy.graph.location import meant
+from alloy.messages.location import meant
 from alloy.training.checkpoint import replace_file
 
 if sys.version_info >= (3, 11):

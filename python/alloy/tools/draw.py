@@ -2,10 +2,10 @@
 
 import os
 
+from alloy.engine.structure import leaves
 from alloy.graph import Executable, Graph, Tensor
-from alloy.graph.location import mistake
-from alloy.graph.notebook import Picture, in_notebook
-from alloy.graph.structure import leaves
+from alloy.messages.location import mistake
+from alloy.messages.notebook import Picture, in_notebook
 from alloy.nn import Layer
 from alloy.training.checkpoint import said_of
 

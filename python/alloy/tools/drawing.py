@@ -11,7 +11,7 @@ from collections import defaultdict
 from html import escape
 from itertools import chain, pairwise
 
-from alloy.graph.text import amount, shape_text
+from alloy.messages.text import amount, shape_text
 
 __all__ = ["html", "svg"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import alloy as al
-from alloy.graph.location import meant
+from alloy.messages.location import meant
 from alloy.tools.call import found, options, users
 from alloy.tools.config import is_users, mistake
 

@@ -7,8 +7,8 @@ import zipfile
 import numpy as np
 
 import alloy as al
-from alloy.graph.location import meant
-from alloy.graph.text import describe, type_text
+from alloy.messages.location import meant
+from alloy.messages.text import describe, type_text
 from alloy.tools.config import mistake
 from alloy.tools.examples import array
 from alloy.training.checkpoint import replace_file

@@ -15,10 +15,10 @@ from alloy.data import Dataset, from_items
 from alloy.data.sources import Arrays
 from alloy.data.spec import Spec
 from alloy.data.tables import Table
+from alloy.engine.arrays import as_count, empty
+from alloy.engine.structure import leaves
 from alloy.graph import Executable
-from alloy.graph.arrays import as_count, empty
-from alloy.graph.location import mistake
-from alloy.graph.structure import leaves
+from alloy.messages.location import mistake
 from alloy.training.interrupts import uninterrupted
 
 

@@ -11,10 +11,10 @@ from glob import escape, glob
 import numpy as np
 
 from alloy._core import Variable
+from alloy.engine.arrays import as_path, empty
+from alloy.engine.structure import convert
 from alloy.graph.apply import require_all
-from alloy.graph.arrays import as_path, empty
-from alloy.graph.location import mistake
-from alloy.graph.structure import convert
+from alloy.messages.location import mistake
 from alloy.training.stored import InMemory, Stored, require_file
 
 

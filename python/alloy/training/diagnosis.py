@@ -7,11 +7,11 @@ import numpy as np
 from alloy import losses
 from alloy._core import DeviceError
 from alloy.data.nodes import Batch
-from alloy.graph.location import mistake, warn_user
-from alloy.graph.structure import leaves, paths
-from alloy.graph.text import describe
+from alloy.engine.structure import leaves, paths
 from alloy.losses.examples import SUM_TOLERANCE
 from alloy.losses.lookup import unwrapped
+from alloy.messages.location import mistake, warn_user
+from alloy.messages.text import describe
 from alloy.nn import BatchNorm, Embedding
 from alloy.nn.recurrent import PADDINGS, Recurrent
 from alloy.ops import all as all_of

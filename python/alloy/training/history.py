@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from alloy.graph.location import meant, mistake
-from alloy.graph.notebook import Picture, in_notebook
+from alloy.messages.location import meant, mistake
+from alloy.messages.notebook import Picture, in_notebook
 from alloy.training.checkpoint import said_of
 
 

@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 
 from alloy.data import Dataset
+from alloy.engine.structure import leaves
 from alloy.graph import Executable
-from alloy.graph.structure import leaves
 from alloy.training.batches import Feed
 
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from alloy._core import OPTIMIZER, Update
+from alloy.engine.dtypes import is_float, is_half
+from alloy.engine.structure import convert, leaves, paths, rebuild
 from alloy.graph import Executable, Graph, Tensor, Variable
-from alloy.graph.dtypes import is_float, is_half
-from alloy.graph.location import mistake
 from alloy.graph.scope import free_path, scope
 from alloy.graph.state import State
-from alloy.graph.structure import convert, leaves, paths, rebuild
-from alloy.graph.text import describe
+from alloy.messages.location import mistake
+from alloy.messages.text import describe
 from alloy.nn.layer import form_of
 from alloy.nn.padding import counting
 from alloy.nn.precision import computing_in

@@ -8,7 +8,7 @@ import textwrap
 
 import numpy as np
 
-from alloy.graph.notebook import in_notebook
+from alloy.messages.notebook import in_notebook
 
 _UNLIMITED = 10_000  # columns if the output is a file
 

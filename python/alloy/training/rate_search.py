@@ -6,7 +6,7 @@ from itertools import count, islice
 
 import numpy as np
 
-from alloy.graph.location import mistake
+from alloy.messages.location import mistake
 from alloy.training.history import save_figure
 
 _KEPT = 0.9  # the share of the mean loss that each step keeps

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from alloy.graph.arrays import as_path, header_of, memory_for
-from alloy.graph.dtypes import STORED, numpy_dtype
-from alloy.graph.location import mistake
+from alloy.engine.arrays import as_path, header_of, memory_for
+from alloy.engine.dtypes import STORED, numpy_dtype
+from alloy.messages.location import mistake
 
 _TYPES = {**STORED, "F64": "float64"}
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from alloy._core import Submission, as_shape
-from alloy.graph.arrays import empty
-from alloy.graph.location import mistake
+from alloy.engine.arrays import empty
+from alloy.messages.location import mistake
 
 
 class Staging:

@@ -1,8 +1,8 @@
 """Completes the engine's classes in Python.
 
 The engine makes the objects (tensor.graph, graph.compile()), so they would never belong to a subclass written in
-Python. Therefore methods written in Python are added to the engine's classes themselves: to Tensor in tensor.py, to
-Graph in graph.py, to Executable in executable.py."""
+Python. Therefore methods written in Python are added to the engine's classes themselves: to Tensor in graph/tensor.py,
+to Graph in graph/graph.py, to Executable in graph/executable.py."""
 
 from alloy._core import (
     DeviceError,
@@ -17,9 +17,9 @@ from alloy._core import (
     Update,
     WeakVariable,
 )
-from alloy.graph.dtypes import DType
-from alloy.graph.location import mistake
-from alloy.graph.names import missing_attribute, no_attribute, one_of
+from alloy.engine.dtypes import DType
+from alloy.messages.location import mistake
+from alloy.messages.names import missing_attribute, no_attribute, one_of
 
 
 def method_of(cls, name: str | None = None):

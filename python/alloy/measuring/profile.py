@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alloy.graph.location import mistake
-from alloy.graph.scope import layer_of, phase_of
-from alloy.graph.text import shape_text, table
+from alloy.measuring.phases import layer_of, phase_of
+from alloy.messages.location import mistake
+from alloy.messages.text import shape_text, table
 
 GROUPS = ("layer", "phase", "kind", "kernel")  # the choices of Profile.table
 

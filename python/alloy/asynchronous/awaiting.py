@@ -10,8 +10,8 @@ import threading
 
 from alloy import _core
 from alloy._core import Submission
-from alloy.graph.engine import method_of
-from alloy.graph.location import mistake
+from alloy.engine.classes import method_of
+from alloy.messages.location import mistake
 
 _numbers = itertools.count()
 _awaited: dict = {}  # pairs of a loop and a future, by number

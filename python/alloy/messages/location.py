@@ -10,7 +10,7 @@ import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from alloy.graph.notebook import cell_of
+from alloy.messages.notebook import cell_of
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _COMMAND = os.path.join(_PACKAGE, "tools", "cli.py")  # counts as a user's program

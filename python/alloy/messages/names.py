@@ -3,8 +3,8 @@
 import inspect
 import sys
 
-from alloy.graph.location import meant, mistake, nearest
-from alloy.graph.renames import RENAMES
+from alloy.messages.location import meant, mistake, nearest
+from alloy.messages.renames import RENAMES
 
 _PAGE = "; docs/coming-from.md has the names of other libraries"
 

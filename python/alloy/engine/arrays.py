@@ -11,8 +11,8 @@ from operator import index
 import numpy as np
 
 from alloy._core import as_dtype, as_shape
-from alloy.graph.dtypes import float32, numpy_dtype
-from alloy.graph.location import mistake
+from alloy.engine.dtypes import float32, numpy_dtype
+from alloy.messages.location import mistake
 
 SCALARS = (bool, int, float, complex, np.generic)
 

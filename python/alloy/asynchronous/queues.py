@@ -5,8 +5,8 @@ from collections.abc import Callable
 from numbers import Real
 
 from alloy._core import Event, Queue
-from alloy.graph.engine import method_of
-from alloy.graph.location import mistake
+from alloy.engine.classes import method_of
+from alloy.messages.location import mistake
 
 # The engine's own methods, without their checks.
 _make_queue: Callable[..., None] = Queue.__init__

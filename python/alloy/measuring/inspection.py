@@ -4,9 +4,9 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from alloy.graph.dtypes import item_size
-from alloy.graph.scope import phase_of
-from alloy.graph.text import amount, shape_text, table, type_text
+from alloy.engine.dtypes import item_size
+from alloy.measuring.phases import phase_of
+from alloy.messages.text import amount, shape_text, table, type_text
 
 
 def describe(ops) -> str:
