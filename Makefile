@@ -48,14 +48,14 @@ test-imitations: $(IMITATED:%=test-%)
 
 $(IMITATED:%=test-%): test-%: setup $(VENV)/.requirements-of-test
 	env ALLOY_PRETEND=$* $(PYTEST) \
-	  $(addprefix tests/python/test_,ops.py quirks.py storage.py training.py)
+	  $(addprefix tests/python/,ops/test_ops.py device/test_quirks.py graph/test_storage.py training/test_training.py)
 
 # On the tests' own device (tests/remote_device), which the native tests build: every op. test-all-remote: whatever does
 # not ask for a property of the CPU.
 REMOTE := env LD_LIBRARY_PATH="$(CURDIR)/$(BUILD)/tests/remote"
 
 test-remote: build-tests
-	$(REMOTE) $(PYTEST) $(addprefix tests/python/test_,ops.py device.py)
+	$(REMOTE) $(PYTEST) tests/python/ops/test_ops.py tests/python/device/test_device.py
 
 # The Objective-C runtime's part on the other processor, emulated.
 test-arm64: $(VENV)/.requirements-of-test
@@ -75,17 +75,17 @@ test-clangs: setup $(VENV)/.requirements-of-test
 	@found=; for version in 14 15 16 17 18 19 20 21; do \
 	  if command -v clang++-$$version > /dev/null; then \
 	    found="$$found clang++-$$version"; echo "clang++-$$version:"; \
-	    env OBJCXX=clang++-$$version $(PYTEST) tests/python/test_programs.py || exit 1; \
+	    env OBJCXX=clang++-$$version $(PYTEST) tests/python/package/test_programs.py || exit 1; \
 	  fi; \
 	done; echo "Found:$${found:- no clang++-14 or newer under its versioned name}"; [ -n "$$found" ]
 
 # A training that is killed 50 times, where test-python kills it 10 times.
 test-kills: setup $(VENV)/.requirements-of-test
-	env ALLOY_KILLS=50 $(VENV)/bin/python -m pytest --quiet tests/python/test_resume.py -k killed
+	env ALLOY_KILLS=50 $(VENV)/bin/python -m pytest --quiet tests/python/training/test_resume.py -k killed
 
 # Tests that see no device, or choose it themselves.
-HOST := $(addprefix --ignore=tests/python/test_, \
-  borders.py clang.py mac_report.py packaging.py pretence.py programs.py style.py)
+HOST := $(addprefix --ignore=tests/python/, device/test_pretence.py tools/test_mac_report.py \
+  $(addprefix package/test_, borders.py clang.py packaging.py programs.py style.py))
 
 test-all-remote: build-tests
 	$(REMOTE) $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^facade\.'
@@ -101,8 +101,9 @@ compile: $(BUILD)/.with-tests $(BUILD)/.with-benchmarks
 
 # The native tests under AddressSanitizer and UndefinedBehaviorSanitizer, then the Python tests that reach most of the
 # framework's code, with the framework alone under them.
-SANITIZED_PYTHON := $(addprefix tests/python/test_, \
-  ops.py feeds.py from_file.py graph.py gradients.py nn.py optimizers.py storage.py training.py)
+SANITIZED_PYTHON := $(addprefix tests/python/, ops/test_ops.py ops/test_gradients.py nn/test_nn.py \
+  $(addprefix graph/test_, feeds.py from_file.py graph.py storage.py) \
+  $(addprefix training/test_, optimizers.py training.py))
 asan: setup $(VENV)/.requirements-of-test $(VENV)/.asan-packages
 	$(VENV)/bin/cmake --preset asan
 	$(VENV)/bin/cmake --build --preset asan --target tests

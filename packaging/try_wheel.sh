@@ -29,8 +29,9 @@ trap 'rm -rf "$work"' EXIT
 python -m venv "$work/venv"
 "$work/venv/bin/python" -m pip install --quiet "$wheel" cmake ninja 'pytest>=8,<10'
 cp "$here/try_wheel.py" "$work"
-mkdir -p "$work/tests/python"
-cp "$here"/../tests/python/test_clang.py "$here"/../tests/python/test_programs.py "$work/tests/python"
+mkdir -p "$work/tests/python/package"
+cp "$here"/../tests/python/package/test_clang.py "$here"/../tests/python/package/test_programs.py \
+  "$work/tests/python/package"
 cp -r "$here/../tests/programs" "$work/tests"
 cp -r "$here/../examples" "$here/../README.md" "$work"
 cd "$work"

@@ -23,6 +23,7 @@ def pytest_runtest_protocol(item):
     before = read_sum()
     result = yield
     if (read := (read_sum() - before) % 2**64) or item.nodeid in failed:
+        name = f"{item.path.name}::{item.nodeid.partition('::')[2]}".replace(" ", "_")
         with open(os.environ["ALLOY_BITS_LINES"], "a") as lines:
-            lines.write(f"{item.nodeid.replace(' ', '_')} {read:016x}{' failed' if item.nodeid in failed else ''}\n")
+            lines.write(f"{name} {read:016x}{' failed' if item.nodeid in failed else ''}\n")
     return result

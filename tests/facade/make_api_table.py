@@ -9,7 +9,8 @@ and 26): {"classes": {name: {"super", "protocols", "methods": [{"kind", "selecto
 {"returns", "args": [{"type"}]}}}, "functions": [{"name", "returns", "returns_nullability", "args": [{"type"}]}]}; a
 method or property also has "introduced_macos", "sdks", those of the three that declare it, and "tier", how often
 programs need it (tiers). It is not part of the project: only facts about what we implement are, and the names of the
-rest. Run this again when a header declares more; tests/python/test_api_table.py then holds headers and table together.
+rest. Run this again when a header declares more; tests/python/package/test_api_table.py then holds headers and table
+together.
 
 Who has no full table adds a row by hand: in place of the row an object of the row, the header and SDK (macOS or iOS)
 that it was read in, and the macOS that brought it,

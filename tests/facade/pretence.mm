@@ -1,6 +1,6 @@
 // What an imitated macOS (ALLOY_PRETEND) does with each quirk of csrc/ir/quirks.def: a line per case, which says
 // whether the number is the right one or the one that is told of that system, or whether the process would have ended
-// there. tests/python/test_pretence.py reads the lines; without imitation every number must be right.
+// there. tests/python/device/test_pretence.py reads the lines; without imitation every number must be right.
 
 #include "graph_testing.h"
 

@@ -532,7 +532,7 @@ static double loss_of(ResNet50* net, BOOL training, NSArray<MPSGraphOperation*>*
 }
 
 // Gradients, parameters and losses are held to half of what is asked, as are those of the Python model
-// (tests/python/test_resnet50.py), so that the two are within it of each other.
+// (tests/python/nn/test_resnet50.py), so that the two are within it of each other.
 static void the_smooth_network_trains_as_in_double_precision(NSDictionary* golden) {
   ResNet50* net = [[[ResNet50 alloc] initSmooth:YES] autorelease];
   the_network_is_what_it_should_be(net);

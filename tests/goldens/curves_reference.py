@@ -1,5 +1,5 @@
 """The losses of 200 training steps in PyTorch of four networks with smooth activations and pooling, which
-tests/python/test_curves.py holds al.Trainer's to.
+tests/python/training/test_curves.py holds al.Trainer's to.
 
     python tests/goldens/curves_reference.py     writes curves.json, with PyTorch, which no test needs
 

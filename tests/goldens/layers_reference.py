@@ -1,4 +1,4 @@
-"""PyTorch's layers: their results and gradients, which tests/python/test_layers.py holds al.nn against.
+"""PyTorch's layers: their results and gradients, which tests/python/nn/test_layers.py holds al.nn against.
 
     python tests/goldens/layers_reference.py     writes layers.npz, with PyTorch, which no test needs
 

@@ -1,4 +1,4 @@
-"""PyTorch's losses: their means and gradients, which tests/python/test_losses.py holds al.losses against.
+"""PyTorch's losses: their means and gradients, which tests/python/nn/test_losses.py holds al.losses against.
 
     python tests/goldens/losses_reference.py     writes losses.npz, with PyTorch, which no test needs
 

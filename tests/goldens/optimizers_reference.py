@@ -1,5 +1,5 @@
-"""PyTorch's optimizers and schedulers over 200 recorded gradients, which tests/python/test_trajectories.py holds al's
-against.
+"""PyTorch's optimizers and schedulers over 200 recorded gradients, which tests/python/training/test_trajectories.py
+holds al's against.
 
     python tests/goldens/optimizers_reference.py     writes optimizers.npz, with PyTorch, which no test needs
 

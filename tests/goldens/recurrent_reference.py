@@ -1,4 +1,4 @@
-"""PyTorch's recurrent layers: their results and gradients, which tests/python/test_recurrent.py holds al.nn against.
+"""PyTorch's recurrent layers: their results and gradients, which tests/python/nn/test_recurrent.py holds al.nn against.
 
     python tests/goldens/recurrent_reference.py     writes recurrent.json, with PyTorch, which no test needs
 

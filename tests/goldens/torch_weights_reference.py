@@ -1,5 +1,5 @@
 """PyTorch modules with their state dicts, an input and what they give for it, which
-tests/python/test_torch_weights.py holds al.load_torch against.
+tests/python/nn/test_torch_weights.py holds al.load_torch against.
 
     python tests/goldens/torch_weights_reference.py     writes torch_weights.npz, with PyTorch, which no test needs
 

@@ -163,7 +163,7 @@ def python_tests():
     junit = OUTPUT / "test_ops.xml"
     OUTPUT.mkdir(parents=True, exist_ok=True)
     junit.unlink(missing_ok=True)
-    command = [PYTHON, "-m", "pytest", "-q", "--tb=line", f"--junitxml={junit}", "tests/python/test_ops.py"]
+    command = [PYTHON, "-m", "pytest", "-q", "--tb=line", f"--junitxml={junit}", "tests/python/ops/test_ops.py"]
     yield from junit_entries("test_ops", doctor.run(command, PYTHON_LIMIT, cwd=ROOT), junit)
 
 

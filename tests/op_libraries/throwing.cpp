@@ -1,4 +1,4 @@
-// A library whose functions throw, for tests/python/test_op_library.py.
+// A library whose functions throw, for tests/python/ops/test_op_library.py.
 #include <alloy/op_library.h>
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-/* Ops for tests/python/test_op_library.py; with macros, libraries that are not as they should be. */
+/* Ops for tests/python/ops/test_op_library.py; with macros, libraries that are not as they should be. */
 #include <alloy/op_library.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 """Data sets, a trainer with callbacks, and optimizers as users with a type checker write them
-(tests/python/test_stubs.py)."""
+(tests/python/package/test_stubs.py)."""
 
 import numpy as np
 

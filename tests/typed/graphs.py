@@ -1,4 +1,4 @@
-"""Graphs, tensors and steps as users with a type checker write them (tests/python/test_stubs.py)."""
+"""Graphs, tensors and steps as users with a type checker write them (tests/python/package/test_stubs.py)."""
 
 import numpy as np
 

@@ -1,4 +1,5 @@
-"""Layers, losses, optimizers and a training as users with a type checker write them (tests/python/test_stubs.py)."""
+"""Layers, losses, optimizers and a training as users with a type checker write them
+(tests/python/package/test_stubs.py)."""
 
 import numpy as np
 

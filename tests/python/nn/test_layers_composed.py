@@ -346,7 +346,7 @@ def test_an_error_names_the_innermost_layer_once():
     with pytest.raises(ValueError) as raised:
         model(x)
     assert str(raised.value).startswith("[Conv2D] Expected a tensor of rank 4 with a known last dimension, got float32")
-    place = "; in encoder/blocks/1/sequential_0/conv2d_0; built at tests/python/test_layers_composed.py:"
+    place = "; in encoder/blocks/1/sequential_0/conv2d_0; built at tests/python/nn/test_layers_composed.py:"
     assert place in str(raised.value) and str(raised.value).count("; in ") == 1
     says = r"^\[Residual\] .* the shape of float32\(2, 3\), got float32\(2, 1\); built at"  # the outermost has no path
     with pytest.raises(ValueError, match=says):

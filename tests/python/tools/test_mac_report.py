@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from alloy.tools import cli, doctor
 from quirks import QUIRKS
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 _spec = importlib.util.spec_from_file_location("mac_report", ROOT / "tests" / "mac" / "report.py")
 report = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(report)

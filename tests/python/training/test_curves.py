@@ -10,7 +10,7 @@ import pytest
 import alloy as al
 from kinds import FAST
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "goldens"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "goldens"))
 import curves_reference as torch_values
 
 GOLDENS = json.loads(torch_values.GOLDEN.read_text())

@@ -10,7 +10,7 @@ import alloy as al
 import make_stub
 from alloy import _core
 
-PROGRAMS = sorted((pathlib.Path(__file__).parents[1] / "typed").glob("*.py"))
+PROGRAMS = sorted((pathlib.Path(__file__).parents[2] / "typed").glob("*.py"))
 STUB = pathlib.Path(al.__file__).with_name("_core.pyi")
 
 

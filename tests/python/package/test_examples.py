@@ -14,7 +14,7 @@ from safetensors.numpy import load_file, save_file
 import alloy as al
 from kinds import HAS_BFLOAT16
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PYTORCH = np.load(ROOT / "tests" / "goldens" / "transfer.npz")
 

@@ -709,7 +709,7 @@ def test_mistakes_are_named(case):
         call()
     message = str(raised.value)
     assert says in message and message.endswith(".") and "\n" not in message
-    assert f"at {__file__.rpartition('/')[2]}" in message or "tests/python/test_data_dataset.py:" in message
+    assert f"at {__file__.rpartition('/')[2]}" in message or "tests/python/data/test_data_dataset.py:" in message
     if "Error: " in message:
         assert raised.value.__cause__ is not None
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-BENCHMARKS = HERE.parents[1] / "benchmarks"
+BENCHMARKS = HERE.parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
 import report  # noqa: E402

@@ -881,7 +881,7 @@ def test_names_that_are_not_there():
         says = rf"^\[{said}\] There is no {said}\.zzzz; docs/coming-from\.md has .*; asked at \S+\.py:\d+\.$"
         with pytest.raises(AttributeError, match=says):
             module.zzzz  # noqa: B018
-    assert (pathlib.Path(__file__).parents[2] / "docs/coming-from.md").exists()
+    assert (pathlib.Path(__file__).parents[3] / "docs/coming-from.md").exists()
 
 
 # ---- help ----

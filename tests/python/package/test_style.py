@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 FOLDERS = ("csrc", "tests", "benchmarks", "examples")
 PROGRAMS = pathlib.Path(sys.executable).parent
 

@@ -216,7 +216,7 @@ KILLED = """
 
     directory, kills = sys.argv[1], int(sys.argv[2])
     path, done = f"{directory}/run.safetensors", f"{directory}/done.npz"
-    sys.path.insert(0, os.path.dirname(sys.argv[3]))
+    sys.path[:0] = os.path.dirname(sys.argv[3]), os.path.dirname(os.path.dirname(sys.argv[3]))
 
     def train():
         import test_resume

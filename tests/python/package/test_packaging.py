@@ -15,7 +15,7 @@ from scikit_build_core.settings.skbuild_read_settings import SettingsReader
 
 import alloy
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 TARGETS = ["setup", "train", "compile", "test", "asan", "bench", "wheel", "mac-report", "clean"]
 
 # Stands for a program of a Mac: writes what it was called with into a log beside it.

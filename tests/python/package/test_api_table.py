@@ -11,7 +11,7 @@ import pytest
 
 import alloy as al
 
-FACADE = pathlib.Path(__file__).parents[1] / "facade"
+FACADE = pathlib.Path(__file__).parents[2] / "facade"
 HOW = (
     "Add rows to tests/facade/api.json: by tests/facade/make_api_table.py from a full table of Apple's API, or by hand "
     "with their source; its head says how a row by hand is written."

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-CSRC = pathlib.Path(__file__).parents[2] / "csrc"
+CSRC = pathlib.Path(__file__).parents[3] / "csrc"
 SOURCES = sorted(path for path in CSRC.rglob("*") if path.suffix in {".h", ".cpp", ".m", ".mm", ".def", ".inc"})
 # Which quoted includes each layer may have; the framework's public headers come in angle brackets.
 MAY_INCLUDE = {

@@ -9,7 +9,7 @@ import pytest
 
 import alloy as al
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "goldens"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "goldens"))
 import optimizers_reference as torch_values
 
 GOLDENS = np.load(torch_values.GOLDEN)

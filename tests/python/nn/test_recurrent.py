@@ -9,7 +9,7 @@ import pytest
 
 import alloy as al
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "goldens"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "goldens"))
 import recurrent_reference as torch_values
 
 LAYERS = {"RNN": al.nn.RNN, "LSTM": al.nn.LSTM, "GRU": al.nn.GRU}

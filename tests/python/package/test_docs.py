@@ -12,7 +12,7 @@ import pytest
 import alloy as al
 from kinds import HAS_BFLOAT16, HAS_PACKAGES
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 

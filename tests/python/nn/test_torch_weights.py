@@ -12,7 +12,7 @@ import alloy as al
 from alloy import nn
 from alloy.interop.torch_layouts import LAYOUTS
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "goldens"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "goldens"))
 from torch_weights_reference import GOLDEN
 
 E = {"epsilon": 1e-5}

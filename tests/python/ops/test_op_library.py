@@ -16,7 +16,7 @@ import pytest
 import alloy as al
 from kinds import CHILDREN_COMPUTE, HALVES, PLANS_FOR_A_CPU
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 SOURCES = ROOT / "tests" / "op_libraries"
 INCLUDE = al.OpLibrary.include
 X = np.float32([[-2, 0.5, 3], [0.25, -1, 1.5]])

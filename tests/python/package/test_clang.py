@@ -12,7 +12,7 @@ import pytest
 
 import alloy as al
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "linear_regression.mm"
 FITTED = re.compile(r"loss 0\.0024, y = 3\.0\d x \+ -0\.50\n")
 SCRIPTS = pathlib.Path(sys.executable).parent

@@ -533,8 +533,8 @@ def test_places_that_are_no_files(exported, tmp_path):
 
 
 FULL = """
-import resource, signal, sys
-sys.path.insert(0, sys.argv[2])
+import os, resource, signal, sys
+sys.path[:0] = sys.argv[2], os.path.dirname(sys.argv[2])
 import alloy as al
 from test_packages import regression
 step = regression()[1]
@@ -546,8 +546,8 @@ except OSError as error:
     print(error)
 """
 FOREVER = """
-import sys
-sys.path.insert(0, sys.argv[2])
+import os, sys
+sys.path[:0] = sys.argv[2], os.path.dirname(sys.argv[2])
 from test_packages import regression, points
 import numpy as np
 step, batch = regression()[1], points(np.random.default_rng(0))

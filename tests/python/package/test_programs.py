@@ -12,7 +12,7 @@ import pytest
 import alloy as al
 
 COMPILER = pathlib.Path(sys.executable).with_name("alloy-clang++")
-PROGRAMS = pathlib.Path(__file__).parents[1] / "programs"
+PROGRAMS = pathlib.Path(__file__).parents[2] / "programs"
 # Those that count owners by themselves; the others are compiled with automatic reference counting.
 BY_HAND = {"by_hand"}
 STYLES = {"arc", "blocks", "by_hand", "categories", "static_initialisers", "subclasses", "subscripts"}
