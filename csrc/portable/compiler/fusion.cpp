@@ -1,5 +1,5 @@
-// Fusion of elementwise ops and optimizer steps that feed each other, and of the matrix product that feeds them: what
-// is between them never leaves the cache.
+// Fusion of elementwise ops and optimizer steps that feed each other, and of the matrix product that feeds them. The
+// values between the ops of a group never leave the cache.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -21,10 +21,12 @@ using ir::OpCode;
 using ir::Value;
 using ir::ValueMap;
 
-// The most tiles, parts of values, an op adds to its group: its operands and results but the one that joins it.
+// The most tiles (parts of values) that an op adds to its group: its operands and results, less the one that it shares
+// with the group.
 size_t tiles(const Op& op) { return op.operands.size() + op.results.size() - 1; }
 
-// The ops of one block in groups. A group becomes one op, so no group may need what needs it.
+// The ops of one block, divided into groups. Each group becomes one op, so a group must not depend on itself by way of
+// another group.
 class Groups {
  public:
   Groups(const Block& block, const device::FusionPolicy& policy)
@@ -60,7 +62,7 @@ class Groups {
   bool has(const Op* op) const { return index_.contains(op); }
   const std::vector<const Op*>& members(uint32_t g) const { return members_[g]; }
   size_t tile_count(uint32_t g) const { return tiles_[g]; }
-  // Whether the value exists block by block only, inside a group.
+  // True if the value exists only inside a group, one tile at a time.
   bool is_inside(Value v) const { return has(v.op) && !policy_.joins(*v.op) && members(group_of(v.op)).size() > 1; }
 
   // The groups whose values the op uses, in its regions too.
@@ -92,7 +94,7 @@ class Groups {
     }
   }
 
-  // A product, under this shape or another, that only this group uses.
+  // Joins the product that computes `v`, perhaps behind a reshape, if this group is its only user.
   void join_product(Value v, uint32_t own) {
     const Op* product = v.op;
     const auto is_used_once = [&](const Op* op) { return has(op) && uses_[index_.at(op)] == 1; };
@@ -104,8 +106,8 @@ class Groups {
     products_[own] = 1;
   }
 
-  // Whether `own` needs `producer` by a way through a third group, or needs it whole, for a product. Looks from both
-  // ends in turn, and takes what it has not found out after some steps for a yes: then the groups only stay apart.
+  // True if `own` depends on `producer` by way of a third group, or if a product of `own` needs all of `producer`. The
+  // search alternates between both ends. If it takes too many steps it returns true, which only keeps the groups apart.
   bool is_cyclic(uint32_t producer, uint32_t own) {
     for (const Op* op : members_[own]) {
       if (op->code != OpCode::matmul) continue;
@@ -125,8 +127,8 @@ class Groups {
     return true;
   }
 
-  // Takes the last group of `ways` and adds its neighbours, except the direct one from `start` to `goal`. Whether one
-  // of them has been reached from the other side.
+  // Takes the last group of `ways` and adds its neighbours, except the direct one from `start` to `goal`. Returns true
+  // if the search from the other side has reached one of them.
   bool extend(std::vector<uint32_t>& ways, const std::vector<std::vector<uint32_t>>& neighbours, size_t side,
               uint32_t start, uint32_t goal) {
     const uint32_t g = ways.back();
@@ -153,20 +155,20 @@ class Groups {
 
   const device::FusionPolicy& policy_;
   const std::vector<std::unique_ptr<Op>>& ops_;
-  std::unordered_map<const Op*, uint32_t> index_;      // positions in ops_, which number everything below
-  std::vector<std::vector<uint32_t>> inputs_, users_;  // ops of this block, the users as far as groups are made
-  std::vector<uint32_t> uses_;                         // how many, results of the block included
-  mutable std::vector<uint32_t> merged_;               // where a group went, or itself
+  std::unordered_map<const Op*, uint32_t> index_;      // positions in ops_; the vectors below use them as indices
+  std::vector<std::vector<uint32_t>> inputs_, users_;  // by op, in this block; users only as far as grouped
+  std::vector<uint32_t> uses_;                         // number of uses, counting results of the block
+  mutable std::vector<uint32_t> merged_;               // the group that this one was merged into, or itself
   std::vector<std::vector<const Op*>> members_;
-  std::vector<size_t> tiles_, products_;       // how many
+  std::vector<size_t> tiles_, products_;       // numbers of tiles and of products in the group
   std::vector<std::array<uint32_t, 2>> seen_;  // the last search that reached the group, from either side
   uint32_t search_ = 0;
 };
 
 using Values = std::unordered_set<Value, ir::ValueHash>;
 
-// Which values groups pass to each other, and which they compute anew. A value is computed anew if reading what it is
-// made of costs no more than reading the value; then it need not be written.
+// The values that groups pass to each other, and the values that they compute again. A group computes a value again if
+// reading the operands costs no more than reading the value; then nobody writes the value to memory.
 class Traffic {
  public:
   Traffic(const Block& block, const Groups& groups, const device::FusionPolicy& policy)
@@ -191,9 +193,9 @@ class Traffic {
     written_ = std::move(kept);
   }
 
-  // Whether a group must give the value to others.
+  // True if a group must write the value for other groups.
   bool is_written(Value v) const { return written_.contains(v); }
-  // The ops of other groups that this one computes anew.
+  // The ops of other groups that this group computes again.
   const std::set<const Op*>& copies(uint32_t group) const {
     static const std::set<const Op*> none;
     const auto it = copies_.find(group);
@@ -201,7 +203,7 @@ class Traffic {
   }
 
  private:
-  // Calls f(user, value) where an op uses a value of another group of the block.
+  // Calls f(user, value) for each use of a value by an op of another group.
   template <class F>
   void for_each_import(const Block& block, const F& f) const {
     for (const auto& op : block.ops) {
@@ -211,7 +213,7 @@ class Traffic {
     }
   }
 
-  // The one operand of an op that is as large as its result; null where there is none or more than one.
+  // The only operand that is as large as the op's result; null if there is none or more than one.
   static const Value* large_operand(const Op& op) {
     const Value* large = nullptr;
     for (const Value& v : op.operands) {
@@ -222,7 +224,7 @@ class Traffic {
     return large;
   }
 
-  // Arithmetic on one large operand, which is in memory anyway, and small ones.
+  // True for arithmetic on one large operand, which is in memory in any case, and small ones.
   bool is_cheap(const Op& op) const {
     if (!policy_.joins(op) || op.info().types == ir::TypeClass::floating) return false;
     const Value* large = large_operand(op);
@@ -236,7 +238,7 @@ class Traffic {
   std::map<uint32_t, std::set<const Op*>> copies_;
 };
 
-// Copies a graph group by group, each where everything it needs is there.
+// Copies a graph group by group, each group after the groups that it depends on.
 class Fuser {
  public:
   explicit Fuser(const device::FusionPolicy& policy) : policy_(policy) {}
@@ -262,11 +264,11 @@ class Fuser {
     return results;
   }
 
-  // Groups in an order of execution: as early as the first member that nothing holds back.
+  // The groups in an order of execution, each as early as its first member allows.
   static std::vector<std::vector<const Op*>> sorted(const Block& block, const Groups& groups) {
     std::vector<std::vector<const Op*>> order;
     std::unordered_set<uint32_t> done;
-    // Depth first from every op in order; a graph has chains too long for recursion.
+    // Depth first from every op in order, without recursion: chains of ops can be too long for the call stack.
     for (const auto& start : block.ops) {
       std::vector<uint32_t> stack = {groups.group_of(start.get())};
       while (!stack.empty()) {
@@ -328,7 +330,7 @@ class Fuser {
         }
       }
     }
-    // What stands for a value in other groups must not be forgotten for this one's own copy of it.
+    // Copying an op again replaces its value in values_; other groups must go on using the first copy.
     ValueMap<Value> others;
     for (const Op* op : copies) {
       const Value v = op->result();
@@ -346,7 +348,7 @@ class Fuser {
     for (uint32_t i = 0; i < results.size(); ++i) values_[results[i]] = {made, i};
   }
 
-  // Without the ops that no result needs any more: other groups compute them anew.
+  // Drops the ops that no result needs any more, because other groups compute them again.
   static void drop_unused(std::vector<const Op*>& ops, const std::vector<Value>& results) {
     Values needed(results.begin(), results.end());
     for (size_t i = ops.size(); i-- > 0;) {

@@ -32,7 +32,7 @@ using ir::Shape;
 using ir::Type;
 using ir::Value;
 
-// The first `count` places along an axis; v itself where it has no more.
+// The first `count` elements along an axis; `v` itself if it has no more.
 Value first(Graph& graph, Value v, int64_t axis, int64_t count) {
   const Dims& dims = v.shape().dims();
   if (dims[axis] <= count) return v;
@@ -43,7 +43,7 @@ Value first(Graph& graph, Value v, int64_t axis, int64_t count) {
       {{Attr::kStarts, Dims(dims.size(), 0)}, {Attr::kEnds, ends}, {Attr::kStrides, Dims(dims.size(), 1)}});
 }
 
-// Zeros behind those places.
+// `v` with zeros after the first `count` elements along an axis.
 Value zero_beyond(Graph& graph, Value v, int64_t axis, int64_t count) {
   Dims rest = v.shape().dims();
   int64_t& extent = rest[axis];
@@ -57,7 +57,7 @@ bool is_scatter(const Op& op) {
   return op.code == OpCode::scatter || op.code == OpCode::scatter_nd || op.code == OpCode::scatter_nd_update;
 }
 
-// What is a row of the table by itself is elementwise, or it reduces.
+// Table ops are either elementwise or reductions.
 bool is_reduction(const Op& op) { return op.info().family != ir::Family::kStructured && !op.info().facts.elementwise; }
 
 class Imitator {
@@ -114,7 +114,7 @@ class Imitator {
     if (is_scatter(op)) refuse_if(ir::is_narrow(operands[0].dtype()), Quirk::narrow_scatter);
   }
 
-  // A variable that has been assigned is read as it is by now.
+  // Replaces operands that are assigned variables by their current values.
   void read_late(Graph& copy, const Op& op, std::vector<Value>& operands) const {
     for (size_t i = op.code == OpCode::assign || op.code == OpCode::read_variable ? 1 : 0; i < operands.size(); ++i) {
       if (assigned_.contains(operands[i].op)) operands[i] = copy.value(OpCode::read_variable, {operands[i]});
@@ -160,7 +160,7 @@ class Imitator {
         const Expr x(copy, operands[0]);
         return {ir::select(x == 0.0, 0.0, Expr(copy, same()[0])).value()};
       }
-      case OpCode::accumulate:  // what comes instead is not told
+      case OpCode::accumulate:  // the source does not say which numbers come instead; zeros here
         if (!ir::is_narrow(op.results[0].dtype) || !has(Quirk::narrow_accumulation)) return same();
         return {constant(copy, op.results[0], 0)};
       case OpCode::scatter_nd:
@@ -172,7 +172,7 @@ class Imitator {
     }
   }
 
-  // ---- true_is_255: the facade writes such a constant with a byte that no bool has ----
+  // ---- quirk true_is_255: the facade marks such a constant by a byte that is no valid bool ----
 
   bool is_255(Value v) const { return true_is_255_.contains(v); }
 
@@ -191,7 +191,7 @@ class Imitator {
     return cast(copy, is_255(v) ? constant(copy, {DType::int32, v.shape()}, 255) : v, dtype);
   }
 
-  // ---- what is large ----
+  // ---- quirks of large sizes ----
 
   Value product(ir::Rewriter& r, const Op& op, std::vector<Value> operands) const {
     Graph& copy = r.copy();
@@ -214,9 +214,10 @@ class Imitator {
     return zero_beyond(copy, y, ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout)).channels, kMostChannels);
   }
 
-  // ---- numbers ----
+  // ---- quirks of numbers ----
 
-  // The slice's gradient without gaps and forward, from the slice's start or as far behind it as fits.
+  // The slice's gradient written without gaps and forwards, from the start of the slice or from the last place where it
+  // fits.
   Value side_by_side(Graph& copy, const Op& op, const std::vector<Value>& operands) const {
     const Shape &shape = op.results[0].shape, &given = operands[0].shape();
     if (!shape.is_static() || !given.is_static()) return copy.value(op.code, operands, op.attributes);
@@ -239,7 +240,7 @@ class Imitator {
     return ir::cast(ir::select(truncated > exact, truncated - 1.0, truncated), dtype).value();
   }
 
-  // The least is 5.29 deviations below the mean, and the next one 5.17.
+  // The smallest number is 5.29 deviations below the mean, the next one 5.17.
   static std::vector<Value> without_least_normal(Graph& copy, const Op& op, std::vector<Value> results) {
     const ir::Attributes& attributes = op.attributes;
     if (attributes.word(Attr::kDistribution) != "normal" || attributes.word(Attr::kSampling) != "inverse_cdf") {
@@ -251,7 +252,7 @@ class Imitator {
     return results;
   }
 
-  // Steps of a scalar by coefficients of one axis have that axis.
+  // With coefficients of one axis, the step of a scalar has that axis too.
   std::vector<Value> step(Graph& copy, const Op& op, const std::vector<Value>& operands,
                           std::vector<Value> results) const {
     const size_t coefficients = op.info().facts.coefficients;
@@ -263,8 +264,8 @@ class Imitator {
   }
 
   ir::System system_;
-  std::set<const Op*> assigned_;                          // variables, in the copy
-  std::unordered_set<Value, ir::ValueHash> true_is_255_;  // likewise
+  std::set<const Op*> assigned_;                          // assigned variables of the copy
+  std::unordered_set<Value, ir::ValueHash> true_is_255_;  // true constants of the copy that read as 255
 };
 
 Imitation asked_for() {

@@ -28,7 +28,7 @@ class LineUp {
       items_.alias[v] = op.operands[0];
       return;
     }
-    switch (op.code) {  // what has a place of its own, or none; of all else, a missing kernel is a mistake
+    switch (op.code) {  // ops that make no item; a missing kernel for any other op is an error
       case OpCode::placeholder:
       case OpCode::empty: break;
       case OpCode::constant: items_.constants.push_back(v); break;
@@ -41,8 +41,8 @@ class LineUp {
     switch (op.info().facts.regions.run) {
       case ir::Run::kEither: line_up_branches(op); break;
       case ir::Run::kAlternately: line_up_loop(op); break;
-      case ir::Run::kCounted: op.fail("A counted loop has no plan");                  // resolve_shapes leaves none
-      case ir::Run::kBackwards: op.fail("What runs in gradients alone has no plan");  // the engine lowers none
+      case ir::Run::kCounted: op.fail("A counted loop has no plan");           // resolve_shapes replaces them
+      case ir::Run::kBackwards: op.fail("A region of gradients has no plan");  // the engine lowers none
       case ir::Run::kNever:
       case ir::Run::kOnce: push({.kind = Item::Kind::kCall, .op = &op});
     }
@@ -60,8 +60,8 @@ class LineUp {
     push({.kind = Item::Kind::kEnd, .op = &op});
   }
 
-  // The values that the first region passes on become the second's arguments and the loop's results without a copy; the
-  // second region's results are copied to the first one's arguments.
+  // The results of the first region share memory with the arguments of the second region and with the loop's results.
+  // The results of the second region are copied to the arguments of the first one.
   void line_up_loop(const Op& op) {
     const ir::Block &before = *op.regions[0], &after = *op.regions[1];
     hand_over(op.operands, before);
@@ -86,8 +86,8 @@ class LineUp {
     push({.kind = Item::Kind::kRepeat, .op = &op});
   }
 
-  // Whether result `i` of a region, whose items begin at `begin`, can be computed in the memory of this argument:
-  // nothing reads the argument after that computation, which may work in place.
+  // True if result `i` of a region, whose items start at `begin`, can be computed in the memory of the argument:
+  // nothing reads the argument after that computation, which may itself work in place.
   bool may_become(const ir::Block& region, size_t i, Value argument, size_t begin) {
     const Value v = items_.root(region.results[i]);
     const auto computes = [&](const Item& item) { return item.kind == Item::Kind::kCall && item.op == v.op; };
@@ -106,7 +106,7 @@ class LineUp {
                         [&](const Value& result) { return items_.root(result) == argument; });
   }
 
-  // Copies values to the arguments of a region, all at once: none is overwritten before it is read.
+  // Copies values to the arguments of a region as if all at once: reads each value before anything overwrites it.
   void hand_over(const std::vector<Value>& values, const ir::Block& region) {
     std::vector<std::pair<Value, Value>> waiting;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -119,7 +119,7 @@ class LineUp {
                             [&](const auto& other) { return items_.root(other.first) == move.second; });
       };
       auto next = std::find_if(waiting.begin(), waiting.end(), is_free);
-      if (next == waiting.end()) {  // they go round in rings; one value steps aside
+      if (next == waiting.end()) {  // the values form a ring: move one out of the way
         next = waiting.begin();
         const Value aside = step_aside(next->second);
         for (auto& [from, to] : waiting) {
@@ -141,7 +141,8 @@ class LineUp {
     return made.result();
   }
 
-  // A branch computes a result where the conditional wants it, or, where the value is not its own, copies it there.
+  // Computes a branch's result in the memory of the conditional's result, or copies it there if the branch did not
+  // compute it.
   void give(const ir::Block& region, Value v, Value result) {
     const Value own = items_.root(v);
     if (own.op->code == OpCode::empty) return;
@@ -161,7 +162,7 @@ class LineUp {
 
   Kernels& kernels_;
   Items items_;
-  std::vector<std::pair<const Op*, int>> branches_;  // that are open
+  std::vector<std::pair<const Op*, int>> branches_;  // the regions around the current op
   ValueMap<bool> given_;
 };
 

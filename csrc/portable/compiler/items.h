@@ -1,4 +1,4 @@
-// What a program does, as a list: calls, copies, and the places where conditionals and loops begin, branch and end.
+// The actions of a program as a list: calls, copies, and the places where conditionals and loops begin, branch and end.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace alloy::compiler {
 
-// The kernels of ops, each prepared when it is first asked for.
+// Makes the kernel of an op at the first request for it.
 class Kernels {
  public:
   explicit Kernels(const device::Device& device) : device_(device) {}
 
   // Throws ir::Error where the device lacks the op.
   device::Kernel& of(const ir::Op& op);
-  // Gives away a kernel that of() has prepared.
+  // Gives away a kernel that of() has made.
   std::unique_ptr<device::Kernel> take(const ir::Op& op) { return std::move(kernels_.at(&op)); }
 
  private:
@@ -26,40 +26,40 @@ class Kernels {
   std::unordered_map<const ir::Op*, std::unique_ptr<device::Kernel>> kernels_;
 };
 
-// One thing to do: what becomes a step.
+// One action, which becomes a step of the plan.
 struct Item {
   // A conditional is listed as kIf, its first region, kElse, its second region, kEnd; a loop as kLoop, its first
   // region, kLeave, its second region, kRepeat.
   enum class Kind : uint8_t { kCall, kCopy, kIf, kElse, kEnd, kLoop, kLeave, kRepeat };
   Kind kind;
-  const ir::Op* op = nullptr;                                // of a call, or the conditional or loop
+  const ir::Op* op = nullptr;                                // the op of a call, a conditional or a loop
   ir::Value from = {}, to = {};                              // of a copy
-  std::vector<std::pair<const ir::Op*, int>> branches = {};  // the ops whose regions it stands in, and which of each
+  std::vector<std::pair<const ir::Op*, int>> branches = {};  // the ops around it, the number of the region of each
 
   std::vector<ir::Value> operands() const;
 };
 
-// Whether no run executes both, because they stand in different branches of a conditional.
+// True if no run executes both items, because they belong to different branches of a conditional.
 bool exclusive(const Item& a, const Item& b);
 
-// The items of a graph in their order. Positions in it are the planner's time.
+// The items of a graph in their order. The planner uses positions in the list as times.
 struct Items {
   std::vector<Item> list;
-  // Values that are used but not computed.
+  // Values that ops use but none computes.
   std::vector<ir::Value> constants;
-  std::vector<std::pair<ir::Value, int64_t>> variables;  // and their slots
+  std::vector<std::pair<ir::Value, int64_t>> variables;  // with their slots
 
-  ir::ValueMap<ir::Value> alias;                // whose memory a value shares, one step of root()
-  std::vector<std::unique_ptr<ir::Op>> asides;  // whose results are copies of values of the graph, ...
-  ir::ValueMap<ir::Value> stands_for;           // ... these
+  ir::ValueMap<ir::Value> alias;                // the value whose memory another one shares; root() follows these
+  std::vector<std::unique_ptr<ir::Op>> asides;  // ops whose results are copies of values of the graph,
+  ir::ValueMap<ir::Value> stands_for;           // and those values
 
   // The value whose memory `v` shares: a reshape shares its operand's, a branch's result the conditional's, and a
   // loop's result that of the value its first region passes on.
   ir::Value root(ir::Value v) const;
 };
 
-// Lists what the graph does, in the order of schedule(). `slots` are of the variables whose final values the last
-// results are. Throws ir::Error for an op that the device lacks.
+// Lists the items of the graph in the order of schedule(). The last results are the final values of the variables in
+// `slots`. Throws ir::Error for an op that the device lacks.
 Items line_up(const ir::Graph& graph, const std::vector<int64_t>& slots, Kernels& kernels);
 
 }  // namespace alloy::compiler

@@ -10,15 +10,15 @@
 namespace alloy::compiler {
 namespace {
 
-// How many buffers are compared with each other.
+// The number of buffers that are compared with each other.
 constexpr size_t kMostCompared = 8192;
 
-// Buffers at the lowest offsets where they meet no other that lives at the same time.
+// Places each buffer at the lowest offset where no buffer with an overlapping lifetime is.
 class Heap {
  public:
   size_t place(const Lifetime& buffer) {
     size_t offset = 0;
-    for (const Placed& other : placed_) {  // from the lowest
+    for (const Placed& other : placed_) {  // by ascending offset
       if (other.lifetime.last < buffer.first || buffer.last < other.lifetime.first) continue;
       if (offset + buffer.bytes <= other.offset) break;
       offset = std::max(offset, other.offset + other.lifetime.bytes);
@@ -37,7 +37,8 @@ class Heap {
   std::vector<Placed> placed_;
 };
 
-// What is free now of a stretch that grows where nothing fits; the smallest gap that is large enough is taken.
+// The free gaps of a range of memory. A buffer takes the smallest gap that is large enough; if there is none, the range
+// grows.
 class Gaps {
  public:
   explicit Gaps(size_t begin) : end_(begin) {}
@@ -87,8 +88,8 @@ class Gaps {
     by_offset_.erase(offset);
   }
 
-  std::map<size_t, size_t> by_offset_;           // bytes
-  std::set<std::pair<size_t, size_t>> by_size_;  // bytes, offset
+  std::map<size_t, size_t> by_offset_;           // bytes by offset
+  std::set<std::pair<size_t, size_t>> by_size_;  // (bytes, offset)
   size_t end_;
 };
 

@@ -1,4 +1,4 @@
-// Where buffers with limited lifetimes lie in one block of memory.
+// Places buffers with limited lifetimes in one block of memory.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ struct Lifetime {
   size_t first, last;  // times, inclusive
 };
 
-// An offset for each buffer, so that no two that live at the same time overlap; and the end of the highest one. The
+// An offset for each buffer, so that no two with overlapping lifetimes overlap, and the end of the highest one. The
 // largest buffers are placed first. For up to some thousand buffers the end is near the possible minimum. If there are
 // more, the smaller ones share a block of their own in the order of time, which takes n log n steps and may leave gaps.
 struct Offsets {

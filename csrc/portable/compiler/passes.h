@@ -1,5 +1,5 @@
-// The passes from a specialised graph without effects to the one that a plan is made of. Each takes a graph and returns
-// another; the order is Program's. Knows nothing of memory, and of kernels only what the device says of them.
+// The passes that turn a specialised graph without effects into one that can be planned. Each takes a graph and returns
+// another; Program fixes their order. Passes know nothing of memory, and learn about kernels only by asking the device.
 #pragma once
 
 #include <memory>
@@ -10,24 +10,29 @@
 
 namespace alloy::compiler {
 
-// Resolves what only depended on shapes: *_like ops get shapes as attributes, counts and shapes become constants,
-// copies vanish, and an operand that only lends its shape becomes `empty`. `for_loop` becomes `while_loop`. Throws
-// ir::Error for a value whose type is not static.
+// Replaces everything that depends on shapes alone: *_like ops get their shape as an attribute, element counts and
+// shapes become constants, copies vanish, an operand that is used only for its shape becomes `empty`, and `for_loop`
+// becomes `while_loop`. Throws ir::Error for a value whose type is not static.
 std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 
-// Ops of types that are not computed in (ir::computed_in), in those that are: operands are cast, results cast back.
-// What the device computes in its own type stays. Null where there is no such op.
+// Surrounds ops of types without arithmetic (see ir::computed_in) by casts to a wider type and back, except ops that
+// the device computes in the narrow type. Returns null if there is no such op.
 std::unique_ptr<ir::Graph> widen(const ir::Graph& graph, const device::Device& device);
 
-// Folds small constants as the device does, drops additions of 0 and multiplications by 1, moves repetitions behind
-// elementwise ops and transpositions into matrix products, from both sides, and computes equal ops of a block once. All
-// of this is exact, also for NaN, infinities and the sign of 0, with one exception: factors come after sums as if
-// floats were real numbers, which matters if a sum overflows or a factor is infinite.
+// Simplifies a graph:
+// * Small constants are folded, computed by the device itself.
+// * x + -0, x - 0, x * 1 and x / 1 become x.
+// * A broadcast of an operand becomes a broadcast of the result.
+// * A transposition of an operand or of the result of a matrix product becomes a flag of the product.
+// * A factor of all summands is applied to the sum.
+// * Equal ops of a block are computed once.
+// All of these are exact, also for NaN, infinities and the sign of 0, except the factors: they are moved as if floats
+// were real numbers, and the result differs if a sum overflows or a factor is infinite.
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph, const device::Device& device);
 
-// Puts ops of one shape that feed each other, and that the policy lets join, into `fused` ops. A cheap value that two
-// `fused` ops need is computed in both rather than stored. Matrix products that feed a `fused` op join it if the policy
-// takes them.
+// Puts ops of one shape that feed each other into `fused` ops, if the policy lets them join. Two `fused` ops that need
+// the same cheap value both compute it; it is not stored. A matrix product that feeds a `fused` op joins it if the
+// policy says so.
 std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph, const device::FusionPolicy& policy);
 
 }  // namespace alloy::compiler

@@ -20,13 +20,13 @@ using ir::OpCode;
 using ir::Value;
 using ir::ValueMap;
 
-// One stretch of the arena: the values that share it in place of one another, from its first item to its last.
+// A piece of the arena and the values that use it one after another, from the first item to the last.
 struct Buffer {
   size_t bytes;
   size_t first;
   size_t last;
-  size_t taken_at = SIZE_MAX;                           // the last item whose result took the place of an operand
-  std::vector<std::pair<size_t, Value>> contents = {};  // the values, each from an item on
+  size_t taken_at = SIZE_MAX;                           // the last item whose result replaced an operand
+  std::vector<std::pair<size_t, Value>> contents = {};  // (the first item at which it is there, value)
   size_t offset = 0;
 };
 
@@ -56,7 +56,7 @@ class Planner {
  private:
   // ---- places outside the arena ----
 
-  // What is not computed has its place already.
+  // Feeds, constants and variables have places that are given.
   void place_given(const std::vector<Value>& feeds) {
     for (size_t i = 0; i < feeds.size(); ++i) places_[feeds[i]] = {Place::Kind::kFeed, i};
     for (const Value& v : items_.constants) {
@@ -74,7 +74,7 @@ class Planner {
     return std::lower_bound(plan_.variables.begin(), plan_.variables.end(), slot) - plan_.variables.begin();
   }
 
-  // A computed value is written straight into the first result it is.
+  // Computes a result of the graph directly in the result's memory; if it is several results, in the first of them.
   void claim_results() {
     for (size_t i = 0; i < result_count_; ++i) {
       const Value v = items_.root(graph_.body().results[i]);
@@ -82,7 +82,7 @@ class Planner {
     }
   }
 
-  // A variable's last value is written straight into the variable if nothing can read the old one afterwards.
+  // Computes a variable's new value directly in the variable if nothing can read the old value afterwards.
   void claim_variables() {
     std::unordered_map<int64_t, Value> old;
     for (const auto& [v, slot] : items_.variables) old.emplace(slot, v);
@@ -96,7 +96,7 @@ class Planner {
     }
   }
 
-  // Whether every use of `old` comes before every item that writes `v`, is in another branch, or works in place.
+  // True if every use of `old` comes before every item that writes `v`, is in another branch, or works in place.
   bool may_overwrite(Value old, Value v) {
     for (size_t use : uses_.readers(old)) {
       for (size_t writer : uses_.writers(v)) {
@@ -105,7 +105,7 @@ class Planner {
         const Item &reads = items_.list[use], &writes = items_.list[writer];
         if (exclusive(reads, writes)) continue;
         const bool kept =
-            reads.kind == Item::Kind::kCopy && items_.root(reads.to) == v;  // the old value stays where it is
+            reads.kind == Item::Kind::kCopy && items_.root(reads.to) == v;  // copies the old value onto itself
         const bool in_place = use == writer && writes.kind == Item::Kind::kCall && works_in_place(writes.op, old, v);
         if (!kept && !in_place) return false;
       }
@@ -113,7 +113,7 @@ class Planner {
     return true;
   }
 
-  // Whether the result of `op` that is `v` may be written over every operand that is `old`.
+  // True if the result of `op` that is `v` may be written over every operand that is `old`.
   bool works_in_place(const Op* op, Value old, Value v) {
     for (uint32_t r = 0; r < op->results.size(); ++r) {
       if (items_.root(op->result(r)) != v) continue;
@@ -152,7 +152,7 @@ class Planner {
                         .contents = {{uses_.first_item(v), v}}});
   }
 
-  // Puts `v` in the place of an operand that dies here.
+  // Puts `v` in the memory of an operand whose last use is this op.
   bool take_over(const Op& op, size_t i, Value v) {
     for (const Value& operand : op.operands) {
       if (works_in_place(&op, items_.root(operand), v) && inherit(items_.root(operand), i, v)) return true;
@@ -160,7 +160,7 @@ class Planner {
     return false;
   }
 
-  // Puts `v` in the place of a value that dies at this item.
+  // Puts `v` in the memory of a value whose last use is this item.
   bool inherit(Value old, size_t i, Value v) {
     const auto it = buffer_of_.find(old);
     if (it == buffer_of_.end()) return false;
@@ -173,9 +173,9 @@ class Planner {
     return true;
   }
 
-  // What is not in its place after the last item is copied there: results first, then variables, which results may
-  // still be read from. A variable's new value that stands in another variable goes through the arena, since that one
-  // may be overwritten first.
+  // Copies results and new values of variables that were computed elsewhere to their places after the last item.
+  // Results come first, because they may still be read from variables. A new value that is in another variable's memory
+  // goes through the arena, because that variable may be overwritten first.
   void copy_out() {
     const size_t end = items_.list.size();
     for (size_t i = 0; i < result_count_; ++i) {
@@ -207,7 +207,7 @@ class Planner {
     plan_.arena_bytes = offsets.end;
   }
 
-  // Where the buffers that live at one time are largest together, and what is in them then.
+  // Finds the item at which the live buffers take the most memory, and the values in them.
   void find_peak() {
     std::vector<int64_t> change(items_.list.size() + 2, 0);
     for (const Buffer& buffer : buffers_) {
@@ -239,7 +239,7 @@ class Planner {
 
   void emit() {
     size_t scratch = 0;
-    std::vector<size_t> waiting, begins;  // innermost last: jumps whose target is not known yet, loops' first steps
+    std::vector<size_t> waiting, begins;  // innermost last: jumps without a target yet, first steps of loops
     for (const Item& item : items_.list) {
       switch (item.kind) {
         case Item::Kind::kCall: scratch = std::max(scratch, emit_call(*item.op)); break;
@@ -278,14 +278,14 @@ class Planner {
     plan_.arena_bytes += layout_bytes_;
   }
 
-  // Whether no run changes what is there.
+  // True if no run changes the contents.
   bool lasts(const Place& place) const {
     if (place.kind == Place::Kind::kConstant) return true;
     return place.kind == Place::Kind::kVariable &&
            !std::binary_search(slots_.begin(), slots_.end(), plan_.variables[place.index]);
   }
 
-  // Returns the scratch the call needs.
+  // Returns the number of scratch bytes that the call needs.
   size_t emit_call(const Op& op) {
     Step step{.kind = Step::Kind::kCall};
     step.op = &op;

@@ -1,5 +1,5 @@
-// Where every value of a pure graph lives: outside memory, a constant, or an offset in one arena, and in which order
-// kernels run. Decides about memory only. It prepares the kernels; an executor of the device runs them.
+// Plans where every value of a pure graph is (outside memory, in a constant, or at an offset in one arena) and in which
+// order kernels run. It prepares the kernels; an executor of the device runs them.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace alloy::compiler {
 
-// Plans a graph whose body gives `results` first and then the final values of the variables in `slots`, ascending.
-// `feeds` are its placeholders in the order in which runs give them. Throws ir::Error for an op that the device lacks.
+// Plans a graph whose body returns results and then the final values of the variables in `slots`, which ascend. `feeds`
+// are its placeholders in the order in which runs give them. Throws ir::Error for an op that the device lacks.
 device::Plan make_plan(const device::Device& device, const ir::Graph& graph, const std::vector<ir::Value>& feeds,
                        const std::vector<int64_t>& slots);
 

@@ -30,7 +30,7 @@ bool reads_nothing(const Op& op) {
   return true;
 }
 
-// What an op gives that only looks at shapes: one number, or a vector of int32.
+// The result of an op that only looks at shapes: one number, or a vector of int32.
 Value read_off_shapes(Graph& graph, const Op& op) {
   const Type& type = op.results[0];
   const std::optional<ir::Elements> elements = op.info().elements(op, {});
@@ -44,7 +44,7 @@ Value read_off_shapes(Graph& graph, const Op& op) {
                      {{Attr::kValue, std::make_shared<ir::Literal>(type, std::as_bytes(std::span(numbers)))}});
 }
 
-// The op with empty tensors for the operands that only lend their shape; nothing where none does.
+// The op with `empty` for each operand that is used only for its shape; nothing if there is none.
 Replacement without_lent(Graph& copy, const Op& op, std::vector<Value> operands) {
   if (op.info().facts.lent == 0) return std::nullopt;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -65,14 +65,15 @@ void expect_static_arguments(const Op& op) {
   }
 }
 
-// A counted loop as one that carries the index as its first value and ends where that reaches the upper bound.
+// Turns a counted loop into one that carries the index as its first value and ends where the index reaches the upper
+// bound.
 std::vector<Value> count_up(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
   Graph& copy = rewriter.copy();
   const auto scalar = [&](Value v) {
     return v.shape() == Shape() ? v : copy.value(OpCode::reshape, {v}, {{Attr::kShape, Shape()}});
   };
   const Value lower = scalar(operands[0]), step = scalar(operands[2]);
-  // By a step that is not positive there is no iteration.
+  // A step of 0 or less means no iteration.
   const Value counts = copy.value(OpCode::greater, {step, constant(copy, step.type(), 0)});
   const Value upper = copy.value(OpCode::select, {counts, scalar(operands[1]), lower});
   std::vector<Value> carried = {lower};
@@ -84,7 +85,7 @@ std::vector<Value> count_up(ir::Rewriter& rewriter, const Op& op, const std::vec
   const std::vector<Type> types = ir::argument_types(OpCode::while_loop, carried, regions);
   const Value index = rewriter.open_copy(*op.regions[0], types)[0];
   std::vector<Value> next = rewriter.copy_block(*op.regions[0]);
-  // Behind the greatest number a sum goes on with the least; then the loop ends.
+  // The sum wraps around after the greatest number; then the loop ends.
   const Value sum = copy.value(OpCode::add, {index, step}), grows = copy.value(OpCode::greater, {sum, index});
   next.insert(next.begin(), copy.value(OpCode::select, {grows, sum, upper}));
   regions.push_back(copy.close_region(std::move(next)));
@@ -95,7 +96,7 @@ std::vector<Value> count_up(ir::Rewriter& rewriter, const Op& op, const std::vec
   return results;
 }
 
-// An empty tensor of the shape that an op's operand gives.
+// `empty`, of the shape that the op's operand contains.
 Value shaped(Graph& copy, const Op& op) {
   const std::optional<ir::Elements> dims = ir::known_elements(op.operands[0]);
   if (!dims || std::find(dims->begin(), dims->end(), std::nullopt) != dims->end()) {
@@ -104,9 +105,9 @@ Value shaped(Graph& copy, const Op& op) {
   return empty_like(copy, op.result());
 }
 
-// By the facts of its row: no op is named but those two of which nothing is meant but the shape, which may be open. The
-// unused branch of what a gradient borrows is empty, of whatever shape the other branch has; a shape to reshape to may
-// leave one length open.
+// Decides by the facts of the op's row, except for `shaped` and `empty`, which only stand for a shape. `empty` may keep
+// an open shape: it replaces values of the branch not taken that a gradient reads from the branch taken, and the shape
+// operand of a reshape, which may leave one length open.
 Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
   Graph& copy = rewriter.copy();
   if (op.code == OpCode::shaped) return {{shaped(copy, op)}};

@@ -37,14 +37,15 @@ class Scheduler {
     for (const auto& op : body_.ops) {
       if (is_scalar(*op)) emit(op.get());
     }
-    // Both come as soon as they can: updates free their gradients, and may wait for a number.
+    // Both kinds come as early as possible: updates, because gradients can be freed after them; single numbers, because
+    // updates may wait for them.
     for (const auto& op : body_.ops) {
       if (is_update(op.get()) || (!emitted_.contains(op.get()) && gives_one_number(*op))) hold_back(op.get());
     }
     for (const auto& op : body_.ops) {
       if (!waits_.contains(op.get())) emit(op.get());
     }
-    // Two updates that read each other's variables wait for each other.
+    // Updates that read each other's variables wait for each other; emit them in order.
     for (const auto& op : body_.ops) emit(op.get());
     return std::move(order_);
   }
@@ -55,8 +56,8 @@ class Scheduler {
     return v;
   }
 
-  // Computes nothing, or one number from such numbers: the coefficients of optimizers, for which updates would
-  // otherwise wait.
+  // True if the op has no operands, or gives one number made of such numbers: optimizers' coefficients, for which
+  // updates would otherwise wait.
   bool is_scalar(const Op& op) const {
     if (op.operands.empty()) return op.regions.empty();
     return gives_one_number(op) && std::all_of(op.operands.begin(), op.operands.end(), [&](const Value& v) {
@@ -71,7 +72,7 @@ class Scheduler {
                        [](const ir::Type& type) { return type.shape.element_count() == 1; });
   }
 
-  // Gives nothing but final values of variables.
+  // True if the op only gives final values of variables.
   bool is_update(const Op* op) const {
     return written_.contains(op) && !emitted_.contains(op) && !used_.contains(op) && !fetched_.contains(op);
   }
@@ -108,12 +109,12 @@ class Scheduler {
   }
 
   const ir::Block& body_;
-  std::unordered_set<const Op*> used_;                             // by ops, under whatever shape
-  std::map<int64_t, std::vector<const Op*>> readers_;              // of variables' first values
-  std::unordered_map<const Op*, std::vector<int64_t>> written_;    // what an op gives final values of
-  std::unordered_set<const Op*> fetched_;                          // ops of other results
-  std::unordered_map<const Op*, std::set<const Op*>> waits_;       // what an update waits for
-  std::unordered_map<const Op*, std::vector<const Op*>> waiting_;  // and the other way round
+  std::unordered_set<const Op*> used_;                           // ops whose results another op uses, perhaps reshaped
+  std::map<int64_t, std::vector<const Op*>> readers_;            // by slot, ops that read the variable's first value
+  std::unordered_map<const Op*, std::vector<int64_t>> written_;  // slots of the variables that the op updates
+  std::unordered_set<const Op*> fetched_;                        // ops that give other results
+  std::unordered_map<const Op*, std::set<const Op*>> waits_;     // the ops that an update waits for
+  std::unordered_map<const Op*, std::vector<const Op*>> waiting_;  // the updates that wait for an op
   std::unordered_set<const Op*> emitted_;
   std::vector<const Op*> order_;
 };

@@ -20,17 +20,17 @@ using ir::Replacement;
 using ir::Shape;
 using ir::Value;
 
-// What is worth computing once, at compile time.
+// Larger constants are not folded.
 constexpr int64_t kMostFoldedElements = 64;
 
-// Constants up to here are compared element by element.
+// Larger constants are not compared element by element.
 constexpr size_t kMostComparedBytes = 4096;
 
 const ir::Literal* literal_of(Value v) {
   return v.op->code == OpCode::constant ? v.op->attributes.get<LiteralRef>(Attr::kValue).get() : nullptr;
 }
 
-// A zero is the one of that sign.
+// True for a float32 constant of one element that equals `number`; 0 and -0 differ.
 bool is_scalar(Value v, double number) {
   const ir::Literal* literal = literal_of(v);
   return literal != nullptr && v.dtype() == ir::DType::float32 &&
@@ -47,7 +47,7 @@ class Simplifier {
     ir::Rewriter rewriter([this](ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
       const ir::Facts& facts = op.info().facts;
       if (op.results.size() != 1 || !op.regions.empty() || facts.global || facts.fresh) return std::nullopt;
-      // What a region computes cannot be seen from other blocks, so each shares its own.
+      // Values computed in a region are invisible to other blocks, so equal ops are shared within one block only.
       block_ = op.block;
       if (const auto turned = turned_product(r.copy(), op, operands)) return {{*turned}};
       return {{simplified(r.copy(), op.code, operands, op.attributes)}};
@@ -64,8 +64,8 @@ class Simplifier {
     for (const Value& v : block.results) ++uses_[v];
   }
 
-  // The value of an op with these operands, which are simplified themselves. Every op named from here on is one that an
-  // identity is about; another op takes part by the facts of its row.
+  // The value of an op with these operands, which are already simplified. Below, an op is named only where an identity
+  // is about this op; all other ops are handled by the facts of their rows.
   Value simplified(Graph& graph, OpCode code, std::vector<Value> operands, const ir::Attributes& attributes) {
     if (auto known = identity(code, operands)) return *known;
     if (code == OpCode::matmul) return product(graph, operands, attributes);
@@ -84,7 +84,7 @@ class Simplifier {
     return folded(graph, made);
   }
 
-  // x + -0, x - 0, x * 1, x / 1 are x, where that has the result's shape. x + 0 is not: -0 + 0 is 0.
+  // x + -0, x - 0, x * 1 and x / 1 are x if x has the result's shape. x + 0 is not, because -0 + 0 is 0.
   static std::optional<Value> identity(OpCode code, const std::vector<Value>& operands) {
     auto keeps = [&](size_t x, size_t other, double number) {
       const auto shape = ir::broadcast(operands[0].shape(), operands[1].shape());
@@ -109,13 +109,14 @@ class Simplifier {
     return std::nullopt;
   }
 
-  // relu(x) instead of x, where it is there: both are 0 or below at the same elements, and x may then be forgotten.
+  // relu(x) in place of x if it exists: both are 0 or negative at the same elements, and x need not be kept.
   Value rectified(Value x) const {
     const auto known = values_.find(key_of(OpCode::relu, {x}, {}));
     return known == values_.end() ? x : known->second;
   }
 
-  // The sum of -x is 0 - the sum (no sum is -0), and factors that do not change along the axes come after it.
+  // Moves a sign, or a factor that is constant along the axes, behind the sum. The sum of -x is written 0 - sum,
+  // because no sum is -0.
   std::optional<Value> factor_out(Graph& graph, Value summed, const ir::Attributes& axes) {
     const Op& op = *summed.op;
     if (op.code == OpCode::negative) {
@@ -134,7 +135,7 @@ class Simplifier {
     return std::nullopt;
   }
 
-  // Whether a tensor of this shape, broadcast to the rank, repeats itself along the axes.
+  // True if a tensor of this shape, broadcast to the rank, is constant along the axes.
   static bool is_constant_along(const Shape& shape, const ir::Dims& axes, int64_t rank) {
     return std::all_of(axes.begin(), axes.end(), [&](int64_t axis) {
       const int64_t own = *ir::normalize_axis(axis, rank) - (rank - shape.rank());
@@ -142,8 +143,8 @@ class Simplifier {
     });
   }
 
-  // Operands of an elementwise op without reshapes that only put ones before a shape or take them away. Returns whether
-  // there were any.
+  // Removes reshapes that only add or remove leading axes of length 1 from the operands of an elementwise op. Returns
+  // true if there were any.
   static bool drop_reshapes(std::vector<Value>& operands, const Shape& result) {
     bool any = false;
     for (Value& v : operands) {
@@ -166,7 +167,7 @@ class Simplifier {
     return dims;
   }
 
-  // A transposition of the last two axes enters a matrix product as a flag.
+  // A transposition of the last two axes of an operand becomes a flag of the product.
   Value product(Graph& graph, std::vector<Value> operands, ir::Attributes attributes) {
     for (size_t i = 0; i < 2; ++i) {
       const Op& op = *operands[i].op;
@@ -178,8 +179,8 @@ class Simplifier {
     return shared(graph, OpCode::matmul, operands, attributes);
   }
 
-  // A transposed product that nothing else uses is that of its transposed operands, the other way round; but a loop
-  // must not compute again what stands before it.
+  // Replaces a transposed product by the product of the transposed operands in the opposite order, if nothing else uses
+  // the product. In a loop, this must not compute a product from outside the loop again.
   std::optional<Value> turned_product(Graph& graph, const Op& op, const std::vector<Value>& operands) {
     if (op.code != OpCode::transpose || !swaps_last_two(op.attributes.ints(Attr::kPermutation))) return std::nullopt;
     const Op& matmul = *operands[0].op;
@@ -198,7 +199,7 @@ class Simplifier {
     return rank >= 2 && permutation[rank - 1] == rank - 2;
   }
 
-  // An elementwise op of repeated operands is the repetition of the op.
+  // An elementwise op of broadcast operands becomes the broadcast of the op.
   std::optional<Value> sink_broadcasts(Graph& graph, Value made) {
     std::vector<Value> operands = made.op->operands;
     bool any = false;
@@ -214,7 +215,7 @@ class Simplifier {
     return shared(graph, OpCode::broadcast_to, {small}, {{Attr::kShape, full}});
   }
 
-  // The value of a small op of constants.
+  // Computes an op of small constants.
   Value folded(Graph& graph, Value v) {
     const ir::Type type = v.type();
     if (v.op->operands.empty() || type.shape.element_count() > kMostFoldedElements || type.shape.element_count() == 0) {
@@ -233,7 +234,7 @@ class Simplifier {
     return shared(graph, OpCode::constant, {}, {{Attr::kValue, std::make_shared<ir::Literal>(type, result)}});
   }
 
-  // The op with these operands and attributes: one that is there already, or a new one.
+  // The op with these operands and attributes: an existing one or a new one.
   Value shared(Graph& graph, OpCode code, const std::vector<Value>& operands, const ir::Attributes& attributes) {
     Key key = key_of(code, operands, attributes);
     const auto known = values_.find(key);
@@ -245,7 +246,7 @@ class Simplifier {
     const auto* literal = std::get_if<LiteralRef>(&value);
     if (literal == nullptr) return ir::to_string(value);
     const auto bytes = (*literal)->bytes();
-    // Large ones are equal to themselves only: to look through them would take time, and to remember them memory.
+    // A large constant equals only itself: comparing the elements would take time, and storing them as a key memory.
     if (bytes.size() > kMostComparedBytes) return std::to_string(reinterpret_cast<uintptr_t>(literal->get()));
     return to_string((*literal)->type()) + std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
@@ -265,15 +266,15 @@ class Simplifier {
   }
 
   const device::Device& device_;
-  const ir::Block* block_ = nullptr;  // of the graph that is simplified: where the op at hand stands
+  const ir::Block* block_ = nullptr;  // block of the current op in the graph that is simplified
   std::map<Key, Value> values_;
-  ir::ValueMap<int64_t> uses_;  // of values of the graph that is simplified
+  ir::ValueMap<int64_t> uses_;  // number of uses of values of that graph
 };
 
 }  // namespace
 
 std::unique_ptr<Graph> simplify(const Graph& graph, const device::Device& device) {
-  // Ops that a replacement left unused are dropped by a second copy.
+  // The second copy drops ops that replacements left unused.
   return ir::Rewriter([](ir::Rewriter&, const Op&, const std::vector<Value>&) -> Replacement { return std::nullopt; })
       .run(*Simplifier(device).run(graph));
 }

@@ -19,7 +19,7 @@ Uses::Uses(const Items& items, const ir::Graph& graph) {
     } else if (item.kind == Item::Kind::kCopy) {
       writers_[items.root(item.to)].push_back(i);
     }
-    // The memory of a conditional's results is theirs from its first item to its last at least.
+    // The memory of a conditional's results is reserved from its first item to its last.
     if (item.kind == Item::Kind::kIf || item.kind == Item::Kind::kEnd) {
       for (uint32_t r = 0; r < item.op->results.size(); ++r) {
         lives_at_[items.root(item.op->result(r))].push_back(i);
@@ -32,8 +32,8 @@ Uses::Uses(const Items& items, const ir::Graph& graph) {
   for (const Value& v : graph.body().results) readers_[items.root(v)].push_back(list.size());
 }
 
-// The arguments of a loop's first region live from one iteration to the next, and what was there before the loop and
-// is used in it is used until its end.
+// The arguments of a loop's first region live from one iteration to the next. Values from before the loop that it uses
+// live until the loop ends.
 void Uses::keep_through_loop(const std::vector<Item>& items, size_t end) {
   const Op& loop = *items[end].op;
   const auto is_begin = [&](const Item& item) { return item.kind == Item::Kind::kLoop && item.op == &loop; };

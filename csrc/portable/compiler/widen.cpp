@@ -1,4 +1,4 @@
-// Ops of types that kernels do not compute in, in the types that they do: casts around each.
+// Casts around ops of types in which kernels do not compute.
 #include <algorithm>
 
 #include "compiler/passes.h"
@@ -18,7 +18,7 @@ using ir::Value;
 
 bool is_computed_wider(DType dtype) { return computed_in(dtype) != dtype; }
 
-// Whether the op computes with elements, rather than to move or convert them or to run other ops.
+// True if the op computes with elements, rather than moving or converting them or running regions.
 bool is_arithmetic(const Op& op) {
   return !op.info().facts.every_type && op.code != OpCode::cast && op.info().facts.regions.run == ir::Run::kNever;
 }
@@ -31,7 +31,7 @@ Value converted(Graph& graph, Value v, DType dtype) {
   return ir::cast(graph, v, dtype);
 }
 
-// A population count sees the bits of a negative number that its sign would become in a wider type.
+// population_count must not count the copies of the sign bit that widening a negative number adds.
 Value without_sign(Graph& graph, const Op& op, Value v) {
   if (op.code != OpCode::population_count || kind(v.dtype()) != ir::DTypeKind::kSigned) return v;
   return converted(graph, v, size_of(v.dtype()) == 1 ? DType::uint8 : DType::uint16);
