@@ -52,13 +52,13 @@ py::object steal(PyObject* object) {
   return py::reinterpret_steal<py::object>(object);
 }
 
-// Whether the object has an element type of its own, which a Python number or a sequence of them has not: a feed that
+// True if the object has an element type of its own, which a Python number or a sequence of them has not: a feed that
 // has one is not cast, but for float64 and complex128.
 bool is_typed(py::handle object) {
   return PyArray_Check(object.ptr()) || PyArray_CheckScalar(object.ptr()) || py::hasattr(object, "__dlpack__");
 }
 
-// Whether the object is Python's own numbers, of which constants do not take the type that NumPy gives them. Not the
+// True if the object is Python's own numbers, of which constants do not take the type that NumPy gives them. Not the
 // reverse of is_typed: a NumPy float64 is a Python float, too, and a range is neither.
 bool is_python_numbers(PyObject* object) {
   return PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object) || PyList_Check(object) ||

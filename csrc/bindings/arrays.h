@@ -24,7 +24,7 @@ struct Argument {
 // The element type that Python gives: a name, a NumPy dtype, or a type of NumPy or Python.
 ir::DType dtype_from(pybind11::handle object, std::string_view op);
 
-// Whether `object` is a packed array of that type already.
+// True if `object` is a packed array of that type already.
 bool is_packed(pybind11::handle object, ir::DType dtype);
 // `object` as a packed array of that type, sharing memory where it can: an array of the type itself, a float64 array
 // for float32 (with one warning), anything that speaks DLPack, or numbers and sequences of them that the type can hold.

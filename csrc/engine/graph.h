@@ -56,7 +56,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void copy_variables(const std::vector<int64_t>& slots, Graph& to);
   // By which find_device finds it.
   std::string device_name() const;
-  // Whether the graph computes on the host's own cores.
+  // True if the graph computes on the host's own cores.
   bool is_on_host() const;
 
   // Keeps contents for placeholders, used by runs that are not given any; null removes them. Throws ir::Error, and

@@ -13,7 +13,7 @@ class Entry {
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
-  // Whether this is such a child.
+  // True if this is such a child.
   static bool is_refused();
   // From now on children cannot use the device.
   static void note_run();

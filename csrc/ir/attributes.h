@@ -64,7 +64,7 @@ AttrKind kind(Attr attr);
 std::string_view kind_name(Attr attr);
 // The attribute of that printed name, or nothing.
 std::optional<Attr> attr_named(std::string_view text);
-// Whether `value` is of the attribute's kind and, for a Word, one of its legal words.
+// True if `value` is of the attribute's kind and, for a Word, one of its legal words.
 bool is_legal(Attr attr, const AttrValue& value);
 // The legal words of a Word, separated by blanks.
 std::string_view words(Attr attr);

@@ -8,7 +8,7 @@
 namespace alloy::ir {
 namespace {
 
-// Whether code in `block` may use what `other` holds: its own block or one around it.
+// True if code in `block` may use what `other` holds: its own block or one around it.
 bool can_see(const Block* block, const Block* other) {
   while (block != nullptr && block != other) block = block->parent == nullptr ? nullptr : block->parent->block;
   return block == other;

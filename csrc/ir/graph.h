@@ -88,7 +88,7 @@ class Graph {
   void abandon_region();
   void abandon(std::unique_ptr<Block> region) { abandoned_.push_back(std::move(region)); }
   bool is_in_region() const { return !open_.empty(); }
-  // Whether the next op may use the value: it is in the body or in an open region.
+  // True if the next op may use the value: it is in the body or in an open region.
   bool sees(Value value) const;
 
   // The value of region `k` of a conditional as a result of the conditional: one it has, or a new last one, of which
@@ -114,7 +114,7 @@ class Graph {
   int64_t variable_count() const { return variable_count_; }
 
  private:
-  // Whether `block` is of this graph: the body or an open region, or nested in an op that stands in one of them.
+  // True if `block` is of this graph: the body or an open region, or nested in an op that stands in one of them.
   bool holds(const Block* block) const;
 
   std::unique_ptr<Block> body_;
@@ -124,7 +124,7 @@ class Graph {
   int64_t variable_count_ = 0;
 };
 
-// Whether running the op changes state.
+// True if running the op changes state.
 bool has_effect(const Op& op);
 
 }  // namespace alloy::ir

@@ -105,7 +105,7 @@ struct OpInfo : Signature {
   Facts facts;
   ElementsRule elements = nullptr;  // of a structured op with that fact
 
-  // Whether the op reads the elements of an operand; of the others it only takes the shape.
+  // True if the op reads the elements of an operand; of the others it only takes the shape.
   bool reads(size_t operand) const { return operand >= 32 || (facts.lent >> operand & 1) == 0; }
 };
 

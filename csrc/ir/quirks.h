@@ -70,7 +70,7 @@ inline bool is_narrow(DType dtype) {
 inline bool is_sorted_as_it_is(DType dtype) {
   return dtype == DType::float32 || dtype == DType::float16 || dtype == DType::int32 || dtype == DType::int64;
 }
-// Whether an axis is among the last four of so many.
+// True if an axis is among the last four of so many.
 inline bool is_near_the_end(int64_t axis, int64_t rank) { return axis >= rank - kMostRank; }
 
 // "A tensor of bfloat16 aborts on macOS 13.3 (pytorch ...)"

@@ -25,7 +25,7 @@ class Shape {
   static Shape unranked();
 
   bool ranked() const { return dims_.has_value(); }
-  // Whether rank and every dimension are known.
+  // True if rank and every dimension are known.
   bool is_static() const;
   // Rank, dimensions and one dimension: only of a ranked shape.
   int64_t rank() const { return dims_->size(); }
@@ -48,7 +48,7 @@ struct Type {
   bool is_static() const { return shape.is_static(); }
   // Bytes of a tensor of this static type.
   size_t byte_count() const { return shape.element_count() * size_of(dtype); }
-  // Whether a tensor of this type can exist, as far as its dimensions are known: none is negative, and they make less
+  // True if a tensor of this type can exist, as far as its dimensions are known: none is negative, and they make less
   // than 2^48 bytes, so that arithmetic on sizes does not overflow.
   bool is_addressable() const;
 };

@@ -82,7 +82,7 @@ std::string gather_outside() {
                                                name:nil]});
 }
 
-// Whether numbers of a seed and of a state are between 0 and 1, and the second state's are others.
+// True if numbers of a seed and of a state are between 0 and 1, and the second state's are others.
 std::string uniform() {
   Question q;
   MPSGraphTensor* of_seed = [q.graph randomUniformTensorWithShape:numbers({4}) seed:7 name:nil];

@@ -23,7 +23,7 @@ using Shape = std::vector<long>;
 NSArray* all_devices();
 id<MTLDevice> device();
 id<MTLCommandQueue> queue();
-// Whether runs wait for ever for an event that never comes, as they do on the portable device.
+// True if runs wait for ever for an event that never comes, as they do on the portable device.
 bool knows_no_limit();
 
 // ---- arrays ----

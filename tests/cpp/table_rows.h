@@ -69,7 +69,7 @@ constexpr TypeClass last_of(TypeClass, TypeClass, TypeClass last) { return last;
 
 }  // namespace rows
 
-// Whether a row of those types takes elements of T.
+// True if a row of those types takes elements of T.
 template <class T>
 constexpr bool is_of(ir::TypeClass types) {
   switch (types) {
@@ -97,7 +97,7 @@ Result table_row(ir::OpCode code, const F& f) {
   }
 }
 
-// Whether the columns of the row say that no gradient flows, because the op is constant but for steps.
+// True if the columns of the row say that no gradient flows, because the op is constant but for steps.
 constexpr bool is_without_gradient(ir::OpCode code) {
   switch (code) {
 #define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \

@@ -124,7 +124,7 @@ static void handlers_may_ask_for_the_next_buffer() {
 }
 
 #ifndef __APPLE__  // where such a wait never ends
-// Whether the handler of a command buffer may wait for this one.
+// True if the handler of a command buffer may wait for this one.
 static void wait_in_handler(id<MTLCommandBuffer> buffer, dispatch_semaphore_t done, bool may_wait) {
   if (may_wait) {
     [buffer waitUntilCompleted];

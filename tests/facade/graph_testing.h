@@ -139,7 +139,7 @@ Array map(const Array& a, const Array& b, F f) {
   return y;
 }
 
-// Whether a reduction over `axes` (counted from the front) runs over dimension `axis`.
+// True if a reduction over `axes` (counted from the front) runs over dimension `axis`.
 inline bool is_reduced(const std::vector<long>& axes, size_t axis) {
   return std::find(axes.begin(), axes.end(), static_cast<long>(axis)) != axes.end();
 }

@@ -43,7 +43,7 @@ struct Matrices {
   }
   double at(NSUInteger n, NSUInteger row, NSUInteger column) const { return values[place(n, row, column)]; }
 
-  // Whether the buffer has these values now, where `changed` is true of a place, and elsewhere still the old ones.
+  // True if the buffer has these values now, where `changed` is true of a place, and elsewhere still the old ones.
   void check(const std::function<bool(NSUInteger, NSUInteger, NSUInteger, double&)>& expected, double tolerance) const {
     const std::vector<float> now = values_in<float>(buffer);
     std::vector<double> wanted(values.begin(), values.end());

@@ -19,7 +19,7 @@ static bool wait_for(dispatch_semaphore_t semaphore) {
   return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 20 * (int64_t)NSEC_PER_SEC)) == 0;
 }
 
-// Whether the event reaches the value in time.
+// True if the event reaches the value in time.
 static bool reaches(id<MTLSharedEvent> event, uint64_t value, int milliseconds) {
 #ifdef __APPLE__  // whose headers before macOS 15 have no waitUntilSignaledValue:timeoutMS:
   for (int i = 0; i < milliseconds && [event signaledValue] < value; ++i) usleep(1000);

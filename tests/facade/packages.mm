@@ -268,7 +268,7 @@ static void lifetimes() {
   [tensor release];
 }
 
-// Whether `work` raises NSInvalidArgumentException, with the words in its reason.
+// True if `work` raises NSInvalidArgumentException, with the words in its reason.
 static bool raises(const char* words, const std::function<void()>& work) {
   NSString* reason = @"";
   @try {

@@ -113,7 +113,7 @@ Numbers copied(MPSDataType type, const void* bytes, NSUInteger length) {
   return {std::memcmp(back.data(), bytes, length) == 0 ? 1.0 : 0.0};
 }
 
-// Whether a run gives a constant of that type.
+// True if a run gives a constant of that type.
 Numbers constants(MPSDataType type, NSUInteger length) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = [g constantWithData:[NSMutableData dataWithLength:length] shape:numbers({1}) dataType:type];
@@ -490,7 +490,7 @@ bool same(const Numbers& a, const Numbers& b) {
                     [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
-// Whether every number is right.
+// True if every number is right.
 bool run_cases() {
   bool all_right = true;
   for (const Case& c : cases()) {

@@ -267,7 +267,7 @@ static std::vector<Wrong> wrong_for(const std::string& name) {
   return wrong;
 }
 
-// Whether nil stands for nothing: what may be missing, what a setter takes away, no elements, an object of a class of
+// True if nil stands for nothing: what may be missing, what a setter takes away, no elements, an object of a class of
 // which there are none.
 static bool may_be_nil(const std::string& type, const std::string& selector) {
   const std::string name = name_of(type);

@@ -214,7 +214,7 @@ class RemoteExecutor final : public device::Executor {
   device::ArenaShare arena_;
 };
 
-// Whether ALLOY_REMOTE_LACKS names the op.
+// True if ALLOY_REMOTE_LACKS names the op.
 bool is_lacking(const ir::Op& op) {
   const char* const text = std::getenv("ALLOY_REMOTE_LACKS");
   std::istringstream words(text == nullptr ? "" : text);

@@ -18,7 +18,7 @@ using test::table_row;
 
 // ---- elementwise ----
 
-// Whether an element of the type is not zero.
+// True if an element of the type is not zero.
 bool is_true(ir::DType dtype, const std::byte* array, size_t i) {
   return for_type<bool>(dtype, [&](auto t) { return load<decltype(t)>(array, i) != 0; });
 }

@@ -28,7 +28,7 @@ std::vector<int64_t> remove_effects(ir::Specialized& special) {
   return slots;
 }
 
-// Whether the framework need not accept the tensor of this value as a target: placeholders, constants and variables.
+// True if the framework need not accept the tensor of this value as a target: placeholders, constants and variables.
 bool is_no_target(const ir::Value& value) { return value.op->operands.empty(); }
 
 void require_known(const ir::Op& op) {
@@ -181,7 +181,7 @@ void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector
 
 bool is_known(const ir::Value& value) { return value.op->code == ir::OpCode::constant; }
 
-// Whether a loop in it runs as often as only a run can tell.
+// True if a loop in it runs as often as only a run can tell.
 bool has_open_loop(const ir::Block& block) {
   return std::any_of(block.ops.begin(), block.ops.end(), [](const auto& op) {
     const auto& operands = op->operands;

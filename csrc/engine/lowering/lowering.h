@@ -37,9 +37,9 @@ class Lowering {
   MPSGraphTensor* x(const ir::Op& op, size_t i = 0) const { return tensors_.at(op.operands[i]); }
   Shaped shaped_x(const ir::Op& op, size_t i = 0) const { return {x(op, i), op.operands[i].shape().dims()}; }
   bool has(ir::Quirk quirk) const { return ir::has(system_, quirk); }
-  // Whether anything is made of a value.
+  // True if anything is made of a value.
   bool is_used(ir::Value value) const { return used_.contains(value); }
-  // Whether ops go to a region now: what is made there cannot be seen elsewhere.
+  // True if ops go to a region now: what is made there cannot be seen elsewhere.
   bool is_in_region() const { return depth_ > 0; }
 
  private:

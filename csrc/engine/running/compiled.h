@@ -56,9 +56,9 @@ class Compiled {
   const std::vector<ir::Type>& result_types() const;
   // Nothing if the framework does not report it.
   std::optional<MemoryPlan> memory_plan() const;
-  // Whether the graph still computes in the framework's graph that this was compiled in; if not it must not run.
+  // True if the graph still computes in the framework's graph that this was compiled in; if not it must not run.
   bool is_current() const;
-  // Whether ops of libraries are in it: then most of it is computed in the call that runs or starts it.
+  // True if ops of libraries are in it: then most of it is computed in the call that runs or starts it.
   bool calls_libraries() const;
   // Runs on the feeds, copied or read in place, and copies the results out: packed row-major, in the order of feeds and
   // fetches. Throws DeviceError or OutOfMemory where this run or one in flight before it failed, and says whether the

@@ -14,7 +14,7 @@ struct FeedBytes {
   const Pending* pending = nullptr;        // instead of memory: a result on the device, there for the call
 };
 
-// Whether the memory is lent to a run instead of copied: it is page-aligned and large.
+// True if the memory is lent to a run instead of copied: it is page-aligned and large.
 bool can_be_lent(const void* data, size_t bytes);
 
 }  // namespace alloy::engine

@@ -84,7 +84,7 @@ class Run {
   void fail_behind(const std::string& failure, bool is_told = false);
   // Ends it and those of its graph before it, where the device can be asked to; waits a moment for that.
   void interrupt() const;
-  // Whether it failed because of an interruption, of which whoever waited was told.
+  // True if it failed because of an interruption, of which whoever waited was told.
   bool is_told() const { return is_told_; }
   // After landing: why it failed, or empty; and whether memory was short.
   const std::string& failure() const { return failure_.empty() ? behind_ : failure_; }
@@ -98,7 +98,7 @@ class Run {
   // Among the submissions of its graph, from 1 on, and the queue that has it: guarded by the graph's landing.
   uint64_t number = 0;
   Ref<id<MTLCommandQueue>> queue = {};
-  // Whether something else than its graph's own queue decides when it is over.
+  // True if something else than its graph's own queue decides when it is over.
   bool is_apart = false;
 
  private:

@@ -117,7 +117,7 @@ Expr back(const F& f, Expr g, More... more) {
 
 namespace {
 
-// Whether max(x, alpha x) is x alone.
+// True if max(x, alpha x) is x alone.
 Expr is_above(Expr x, Expr alpha) { return x > alpha * x; }
 
 }  // namespace

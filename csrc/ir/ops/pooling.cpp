@@ -11,7 +11,7 @@
 namespace alloy::ir {
 namespace {
 
-// Whether each element along the `axis`-th of the axes is a window of its own, however many there are.
+// True if each element along the `axis`-th of the axes is a window of its own, however many there are.
 bool is_still(const Op& op, int64_t axis) {
   const Window w = window_of(op.attributes, axis, op.attributes.ints(Attr::kWindow)[axis], kUnknown);
   return w.size == 1 && w.stride == 1 && w.before == 0 && w.after == 0;

@@ -11,7 +11,7 @@ namespace alloy::ir {
 // known.
 std::optional<Elements> known_elements(Value value);
 
-// Whether the elements are made of constants and shapes alone, so that they are known at the latest when all types are.
+// True if the elements are made of constants and shapes alone, so that they are known at the latest when all types are.
 bool is_made_of_shapes(Value value);
 
 }  // namespace alloy::ir

@@ -38,7 +38,7 @@ bool with_number(DType dtype, F f) {
   }
 }
 
-// Whether the whole text is a number of the type, which then is in `value`. Floats: Apple's library has no from_chars
+// True if the whole text is a number of the type, which then is in `value`. Floats: Apple's library has no from_chars
 // for them.
 template <class T>
 bool read(const std::string& text, T& value) {

@@ -9,7 +9,7 @@
 
 namespace alloy::ir {
 
-// Whether the whole text is a number, which then is in `value`: alike on all systems, whatever the locale.
+// True if the whole text is a number, which then is in `value`: alike on all systems, whatever the locale.
 bool read_number(const std::string& text, double& value);
 // False for types whose elements have no text: complex numbers.
 bool has_text(DType dtype);

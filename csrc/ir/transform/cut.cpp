@@ -68,7 +68,7 @@ class Cutter {
     }
   }
 
-  // Whether computing it again costs less than keeping it.
+  // True if computing it again costs less than keeping it.
   static bool is_free(const Op& op) {
     const Facts& facts = op.info().facts;
     if (facts.fresh || facts.effect) return false;

@@ -30,7 +30,7 @@ struct Cut {
   std::vector<Type> values;
 };
 
-// Whether an op of a library stands in the body.
+// True if an op of a library stands in the body.
 bool has_native_ops(const Graph& graph);
 
 // Cuts a specialised step, which assigns only at its end and has no ops that wait for others. The last part has the

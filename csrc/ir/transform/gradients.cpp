@@ -21,7 +21,7 @@ void differentiate(GradientRule& r) {
   }
 }
 
-// Whether the result's derivative to the operand can differ from zero: not where the op only takes its shape, nor
+// True if the result's derivative to the operand can differ from zero: not where the op only takes its shape, nor
 // through stop_gradient, nor to the operands that a custom gradient stands for.
 bool passes_gradient(const Op& op, size_t operand) {
   if (op.code == OpCode::custom_gradient && operand < op.results.size()) return false;
@@ -103,7 +103,7 @@ class Walk {
 
   bool is_active(Value v) const { return active_.contains(v) || targets_.contains(v); }
 
-  // Whether a target reaches any result of a loop, which may hand any value on to any other.
+  // True if a target reaches any result of a loop, which may hand any value on to any other.
   bool reaches(const Op& loop) const {
     const auto is_active = [this](Value v) { return this->is_active(v); };
     const std::vector<Value> used = used_values(loop);
@@ -406,7 +406,7 @@ class Walk {
     return again;
   }
 
-  // Whether the op gives the same value when it is computed again later.
+  // True if the op gives the same value when it is computed again later.
   static bool is_repeatable(const Op& op) { return op.code != OpCode::read_variable && !op.info().facts.fresh; }
 
   void require_repeatable(const Op& op) {

@@ -11,7 +11,7 @@ namespace alloy::ir {
 // The values of outer blocks that the regions of `op` use, each once.
 std::vector<Value> captures(const Op& op);
 
-// Whether there is such an op in the graph, or in a region of it.
+// True if there is such an op in the graph, or in a region of it.
 bool has_op(const Graph& graph, const std::function<bool(const Op&)>& is_such);
 
 // The op's operands and captures.

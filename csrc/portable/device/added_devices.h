@@ -7,11 +7,11 @@
 
 namespace alloy::device {
 
-// Adds a device to those of the process. The layer of the device calls it while the library loads. The first one added
-// is the default device.
+// Adds a device to the process. The layer of the device calls this while the library loads. The first device added is
+// the default.
 void add_device(Device& device);
 
-// In the order in which they were added. The product has none, the tests' build has its own (tests/remote_device).
+// In the order in which they were added. The product has none; the tests' build adds tests/remote_device.
 const std::vector<Device*>& added_devices();
 
 }  // namespace alloy::device

@@ -33,7 +33,7 @@ ArenaShare::Use ArenaShare::use() {
   std::shared_ptr<Storage>& storage = arena_->storage_;
   const bool is_large_enough = storage && storage->size() >= wanted_;
   if (!is_large_enough) {
-    storage.reset();  // before there is another one
+    storage.reset();  // free the old memory before allocating
     storage = arena_->device_.allocate(wanted_);
     if (!storage) throw std::bad_alloc();
   }

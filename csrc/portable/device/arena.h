@@ -1,4 +1,4 @@
-// Memory for intermediate values, shared by executors of one device, of which one runs at a time.
+// Memory for intermediate values, shared by executors of one device. One executor runs at a time.
 #pragma once
 
 #include <memory>
@@ -20,24 +20,24 @@ class Arena {
 
   Device& device_;
   std::mutex running_;        // held during a run; guards storage_ and user_
-  mutable std::mutex mutex_;  // of wanted_
+  mutable std::mutex mutex_;  // guards wanted_
   std::multiset<size_t> wanted_;
   std::shared_ptr<Storage> storage_;
   const void* user_ = nullptr;  // the last share that used it
 };
 
-// An executor's part in an arena. When the largest share ends, memory that the others do not need goes back to the
-// device: at once, or with the next run if one is in progress.
+// An executor's share of an arena. When the largest share ends, memory that no other share needs goes back to the
+// device: at once, or at the next run if one is in progress.
 class ArenaShare {
  public:
-  // A share of that many bytes.
+  // A share of `bytes` bytes.
   ArenaShare(std::shared_ptr<Arena> arena, size_t bytes);
   ~ArenaShare();
   ArenaShare(const ArenaShare&) = delete;
   ArenaShare& operator=(const ArenaShare&) = delete;
 
-  // The bytes for a run. They are as this share left them if no other has used the arena since. While a Use lives, no
-  // other share gets the arena.
+  // The arena during a run. The bytes are as this share left them if no other share has used the arena since. While a
+  // Use exists, no other share can use the arena.
   struct Use {
     std::unique_lock<std::mutex> lock;
     Storage& storage;

@@ -61,7 +61,7 @@ void copy_bytes(Direction direction, std::byte* device, std::byte* host, size_t 
   direction == Direction::kToHost ? std::memcpy(host, device, bytes) : std::memcpy(device, host, bytes);
 }
 
-// Copies the part of the array below `axis`; `strides` are the host's, in the order of the lengths.
+// Copies the part of the array below `axis`. `strides` are the host's, in the order of the lengths.
 void copy_axis(Direction direction, const ArrayLayout& layout, size_t axis, std::byte* device, std::byte* host,
                const ptrdiff_t* strides) {
   const ptrdiff_t element = static_cast<ptrdiff_t>(layout.element_bytes);
@@ -77,7 +77,7 @@ void copy_axis(Direction direction, const ArrayLayout& layout, size_t axis, std:
   }
 }
 
-// The same elements on the host: with `strides` from the fastest dimension to the slowest, or packed when null.
+// The same array in host memory: with `strides` from the fastest to the slowest dimension, or packed if null.
 ArrayLayout host_layout(const ArrayLayout& layout, const ptrdiff_t* strides) {
   ArrayLayout host = layout;
   host.offset = 0;
@@ -103,7 +103,7 @@ void transfer(Direction direction, Device& device, Storage& storage, const Array
     counter.fetch_add(bytes, std::memory_order_relaxed);
     return;
   }
-  // Gaps keep their bytes, so that they come along in both directions.
+  // The staging copy holds the gaps too, so that they keep their bytes in both directions.
   const size_t begin = static_cast<size_t>(layout.begin()), extent = layout.end() - begin;
   std::vector<std::byte> staging(extent);
   if (direction == Direction::kToHost || !layout.is_packed()) storage.read(begin, staging.data(), extent);
@@ -111,7 +111,7 @@ void transfer(Direction direction, Device& device, Storage& storage, const Array
   if (direction == Direction::kFromHost) storage.write(begin, staging.data(), extent);
 }
 
-// Copies the part of the arrays below `axis`, of which the axes from `dense` on are rows without gaps in both.
+// Copies the part of the arrays below `axis`. The axes from `dense` on form rows without gaps in both arrays.
 void copy_rows_of(const ArrayMemory& from, const ArrayMemory& to, size_t axis, size_t dense, Storage::Rows source,
                   Storage::Rows target) {
   const ArrayLayout& layout = from.layout;
@@ -160,7 +160,7 @@ void read_array(Device& device, Storage& storage, const ArrayLayout& layout, voi
 
 void write_array(Device& device, Storage& storage, const ArrayLayout& layout, const void* host,
                  const ptrdiff_t* strides) {
-  // The host side is only read in this direction.
+  // In this direction the host's memory is only read.
   transfer(Direction::kFromHost, device, storage, layout, const_cast<std::byte*>(static_cast<const std::byte*>(host)),
            strides);
 }

@@ -1,4 +1,4 @@
-// Arrays in device storage with strides of any kind, and their copies to and from host memory of any strides.
+// Arrays with strides in device storage, and copies between them and host memory with strides.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace alloy::device {
 
-// Most dimensions an array can have.
+// The most dimensions that an array can have.
 inline constexpr size_t kMaxRank = ir::kMostAxes;
 
-// Where the elements of an array are in its storage.
+// The positions of an array's elements in its storage.
 struct ArrayLayout {
   size_t rank = 0;
   size_t lengths[kMaxRank] = {};  // From the slowest to the fastest dimension.
@@ -23,35 +23,35 @@ struct ArrayLayout {
   // Number of elements; 1 for rank 0.
   size_t elements() const noexcept;
 
-  // Bytes of one row, which is the elements of the fastest dimension, without a gap.
+  // Bytes of one row (the elements of the fastest dimension) without gaps.
   size_t packed_row_bytes() const noexcept;
 
-  // Bytes the elements take when packed.
+  // Bytes that the elements take when packed.
   size_t packed_bytes() const noexcept { return elements() * element_bytes; }
 
-  // Lays the elements out without gaps, row-major.
+  // Sets the strides of rows without gaps, row-major.
   void pack() noexcept;
 
-  // Lays them out in rows without gaps, row-major, each row `bytes` bytes after the one before.
+  // Sets the strides of rows without gaps, row-major, each row `bytes` bytes after the one before.
   void set_row_bytes(size_t bytes) noexcept;
 
-  // True when the elements lie without gaps, row-major.
+  // True if the elements have no gaps and are row-major.
   bool is_packed() const noexcept;
 
-  // The storage that the elements take, in bytes from its start: that of the first one, and that behind the last one.
-  // begin() is negative where a stride leads before the storage.
+  // The first byte of the array in its storage, and the first byte after it. begin() is negative if a stride leads to
+  // before the storage.
   ptrdiff_t begin() const noexcept;
   size_t end() const noexcept;
 };
 
-// An array: where its elements are, in which storage of which device.
+// An array: its layout, in a storage of a device.
 struct ArrayMemory {
   Device* device;
   std::shared_ptr<Storage> storage;
   ArrayLayout layout;
 };
 
-// Whether the two may have a byte in common: whether what lies between first and last bytes does.
+// True if the two may share memory: if the ranges from first to last byte overlap.
 bool may_share(const ArrayMemory& a, const ArrayMemory& b);
 
 // Copies all elements of one array to another of the same shape, within their device. They share no memory.

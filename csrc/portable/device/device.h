@@ -19,20 +19,20 @@ class Arena;
 class Executor;
 struct Plan;
 
-// Bytes of a device, which the host may not see. Freed, or given back to their owner, on destruction.
+// Memory of a device, which the host may not be able to read. The destructor frees it, or gives it back to its owner.
 class Storage {
  public:
   virtual ~Storage() = default;
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  // Bytes.
+  // In bytes.
   size_t size() const noexcept { return size_; }
 
-  // Copies `bytes` bytes from `offset` on to the host, counted as a transfer; the range must be inside.
+  // Copies `bytes` bytes at `offset` to the host and counts them as a transfer. The range must be inside.
   virtual void read(size_t offset, void* to, size_t bytes) = 0;
 
-  // Copies `bytes` bytes from the host to `offset` on, counted as a transfer; the range must be inside.
+  // Copies `bytes` bytes from the host to `offset` and counts them as a transfer. The range must be inside.
   virtual void write(size_t offset, const void* from, size_t bytes) = 0;
 
   // Copies rows within the device: `count` rows of `row_bytes` bytes from `source` to here. Not a transfer.
@@ -42,13 +42,13 @@ class Storage {
   };
   virtual void copy_rows(Rows to, Storage& source, Rows from, size_t row_bytes, size_t count) = 0;
 
-  // Gives `bytes` bytes from `offset` on that value; the range must be inside. Not a transfer.
+  // Sets `bytes` bytes at `offset` to `value`. The range must be inside. Not a transfer.
   virtual void fill(size_t offset, size_t bytes, uint8_t value) = 0;
 
-  // Where the first byte is among the device's addresses: what overlaps there is the same memory.
+  // The device's address of the first byte. Storages whose address ranges overlap share memory.
   virtual uintptr_t address() const noexcept = 0;
 
-  // Address of the first byte where the host sees the storage, otherwise null.
+  // The host's address of the first byte; null if the host cannot read the storage.
   virtual std::byte* host_bytes() noexcept = 0;
 
  protected:
@@ -58,13 +58,13 @@ class Storage {
   size_t size_;
 };
 
-// Work of a device in order. Every member may be called from every thread.
+// Runs work of a device in order. Every member may be called from every thread.
 class Stream {
  public:
   virtual ~Stream() = default;
 
-  // Runs `work` in turn and returns when it is done; on the calling thread when the stream is idle, without
-  // allocating. Fails, without running it, after a fork and at the end of the process.
+  // Runs `work` in turn and returns when it is done. If the stream is idle, `work` runs on the calling thread, and
+  // nothing is allocated. Fails, without running `work`, after a fork and at the end of the process.
   virtual host::Status run(ir::Callable work) = 0;
 
   // Runs `work` later and returns at once; fails as run does.
@@ -74,7 +74,7 @@ class Stream {
   virtual host::Status wait() = 0;
 };
 
-// What a device counts; read at any time, exact when its streams are idle.
+// Counters of a device. They may be read at any time, and are exact when the device's streams are idle.
 struct Counters {
   std::atomic<uint64_t> dispatches{0};
   std::atomic<uint64_t> compilations{0};
@@ -88,55 +88,54 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  // A word for programs, such as "cpu", and a name for people.
+  // The kind is a word for programs, such as "cpu"; the name is for people.
   virtual std::string_view kind() const noexcept = 0;
   virtual std::string_view name() const noexcept = 0;
 
   // ---- memory and order ----
 
-  // Storage of `bytes` bytes with undefined contents; null when memory is short.
+  // New storage with undefined contents; null if there is not enough memory.
   virtual std::shared_ptr<Storage> allocate(size_t bytes) = 0;
 
-  // Storage over `bytes` bytes of the host, wherever they lie; `release` is called when the last user is gone. Null,
-  // and `release` is not called, where the device cannot work in the host's memory.
+  // Storage in memory of the host at any address. `release` is called when the last user is gone. Returns null, without
+  // calling `release`, if the device cannot work in the host's memory.
   virtual std::shared_ptr<Storage> adopt(void* host, size_t bytes, std::function<void()> release) = 0;
 
-  // A new idle stream.
+  // A new stream without work.
   virtual std::unique_ptr<Stream> make_stream() = 0;
 
-  // Bytes of memory the device can use at most.
+  // The most memory that the device can use, in bytes.
   virtual uint64_t memory_size() const noexcept = 0;
-  // Whether that is the host's, so that adopt() works and the host sees what is allocated.
+  // True if the device's memory is the host's: then adopt() works, and the host can read all storages.
   virtual bool has_unified_memory() const noexcept = 0;
 
   // Not ok when work can no longer run here, for example in a forked child.
   virtual host::Status status() const = 0;
 
-  // How many threads compute, from the next run on; false where the device has no such choice. How many there are, or
-  // 0.
+  // Sets the number of threads from the next run on; false if the device has no such setting. threads() is the number,
+  // or 0.
   virtual bool set_threads(int /*count*/) { return false; }
   virtual int threads() const { return 0; }
 
-  // ---- what computes ----
+  // ---- computation ----
 
-  // What every place in an arena is a multiple of; a power of two.
+  // A power of two of which each offset in an arena is a multiple.
   virtual size_t alignment() const noexcept = 0;
   virtual const FusionPolicy& fusion_policy() const noexcept = 0;
-  // The device's own passes over a graph of static shapes, before the compiler simplifies and fuses; null where they
-  // change nothing.
+  // Rewrites a graph of static shapes before the compiler simplifies and fuses it; null if nothing changes.
   virtual std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const = 0;
-  // Whether there is a kernel for an op of float16, bfloat16 or integers of less than 4 bytes, or of uint32, that need
-  // not be computed in a wider type.
+  // True if the device has a kernel for an op of a type that is otherwise computed in a wider one: float16, bfloat16,
+  // uint32, or integers of less than 4 bytes.
   virtual bool computes_narrow(const ir::Op& /*op*/) const { return false; }
-  // Computes a small op of constants while a graph is compiled, to the bit as a run would: packed operands and result
-  // of the host. False where the op shall wait for the run.
+  // Computes a small op of constants during compilation, with the same bits as a run. Operands and result are packed
+  // arrays in the host's memory. Returns false to leave the op to the run.
   virtual bool fold(const ir::Op& op, const std::byte* const* operands, std::byte* result) const = 0;
-  // The kernel of an op whose operands and results are static. Throws ir::Error where there is none.
+  // Makes the kernel of an op whose operands and results have static types. Throws ir::Error if there is none.
   virtual std::unique_ptr<Kernel> make_kernel(const ir::Op& op) const = 0;
-  // Takes a plan whose kernels are this device's. `arena`: one of the device's.
+  // `plan` has kernels of this device, and `arena` is one of its arenas.
   virtual std::unique_ptr<Executor> make_executor(Plan plan, std::shared_ptr<Arena> arena) = 0;
 
-  // Counted by the storage and streams of the device, and by the code that dispatches and compiles.
+  // The storage and streams of the device count here, as does the code that dispatches and compiles.
   Counters& counters() noexcept { return counters_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a device wants computed together.
+// Decides which ops a device computes together.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 
 namespace alloy::device {
 
-// By default: nothing.
+// The default joins nothing.
 class FusionPolicy {
  public:
   virtual ~FusionPolicy() = default;
 
-  // Whether the op, one that computes element by element or an optimizer's step, may be part of a `fused` op.
+  // True if the op, an elementwise op or an optimizer's step, may be part of a `fused` op.
   virtual bool joins(const ir::Op& /*op*/) const { return false; }
-  // How many values a `fused` op may have at once: operands, results, and what it computes on the way.
+  // The most values that a `fused` op may have at once: operands, results and intermediate values.
   virtual size_t most_values() const { return 0; }
-  // Whether a matrix product that one `fused` op alone uses is better computed within it.
+  // True if a `fused` op should compute the matrix product itself; the product has no other user.
   virtual bool takes_product(const ir::Op& /*matmul*/) const { return false; }
 };
 

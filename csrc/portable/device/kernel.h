@@ -1,4 +1,4 @@
-// What the planner asks of the code that computes one op on a device. How that code is called is up to the device.
+// Describes, for the planner, the code that computes one op on a device. How the device calls that code is up to it.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,19 @@
 
 namespace alloy::device {
 
-// Prepared once for one op of static types, run many times.
+// Made once for one op of static types, run many times.
 class Kernel {
  public:
   virtual ~Kernel() = default;
 
   // Bytes of working memory that a run needs.
   virtual size_t scratch_bytes() const { return 0; }
-  // Whether a result may stand in the very memory of that operand.
+  // True if the result may be written over the operand.
   virtual bool in_place(size_t /*operand*/, size_t /*result*/) const { return false; }
 
-  // An operand, usually weights, that the kernel reads in an order of its own, of so many bytes. Each run makes that
-  // copy in its scratch, until take_prepacked(): from then on runs are given the copy instead of the operand.
+  // An operand, usually weights, that the kernel reads in an order of its own. Each run packs the operand in its
+  // scratch memory, until take_prepacked() is called: from then on runs get `bytes` packed bytes in place of the
+  // operand.
   struct Prepacked {
     size_t operand, bytes;
   };

@@ -1,4 +1,4 @@
-// What a device is given to execute: the kernels of a graph in their order, and where every value lives.
+// A plan tells a device what to execute: the kernels of a graph in their order, and the place of every value.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,11 @@
 
 namespace alloy::device {
 
-// A place in memory. Feeds, variables and results are given anew at each run.
+// A place in memory. Each run has its own feeds, variables and results.
 struct Place {
   enum class Kind : uint8_t { kNowhere, kFeed, kVariable, kResult, kConstant, kArena };
   Kind kind = Kind::kNowhere;
-  size_t index =
-      0;  // of the feed, variable (position in Plan::variables), result or constant; byte offset in the arena
+  size_t index = 0;  // of the feed, variable (in Plan::variables), result or constant; byte offset in the arena
   bool operator==(const Place&) const = default;
 };
 
@@ -34,25 +33,25 @@ struct Step {
   std::vector<Place> results = {};
   size_t bytes = 0;
   size_t target = 0;
-  const ir::Op* op = nullptr;  // what a call computes
+  const ir::Op* op = nullptr;  // the op of a call
 };
 
-// Whether its results are values of variables.
+// True if the step writes a variable.
 inline bool writes_variable(const Step& step) {
   return std::any_of(step.results.begin(), step.results.end(),
                      [](const Place& place) { return place.kind == Place::Kind::kVariable; });
 }
 
-// Weights that no run changes, in the order in which their kernel wants them (Kernel::prepacked).
+// Weights that no run changes, packed in the order that their kernel wants (Kernel::prepacked).
 struct Layout {
-  size_t step;     // the call whose operand they are
-  size_t operand;  // which one
+  size_t step;     // a call
+  size_t operand;  // of the call: the weights
   Place source;    // a variable or a constant
-  size_t offset;   // in the arena
+  size_t offset;   // of the packed weights in the arena
 };
 
-// The bytes of a constant: the literal's own, shared by all programs, or, where one element stands for all, a copy
-// written out.
+// The bytes of a constant: the literal's own bytes, shared by all programs; or, if one element stands for all, a copy
+// with every element.
 class ConstantBytes {
  public:
   explicit ConstantBytes(ir::LiteralRef literal);
@@ -65,7 +64,7 @@ class ConstantBytes {
   std::vector<std::byte> written_;
 };
 
-// Its ops and values are those of the graph that was planned, which must outlive it.
+// The ops and values belong to the planned graph, which must outlive the plan.
 struct Plan {
   std::vector<Step> steps;
   std::vector<Layout> layouts;
@@ -73,7 +72,7 @@ struct Plan {
   std::vector<int64_t> variables;  // slots, ascending
   size_t arena_bytes = 0;          // values, scratch, and layouts
   size_t scratch_offset = 0, layouts_offset = 0;
-  std::vector<ir::Value> at_peak;  // of the graph: what the arena holds at the step where that is most
+  std::vector<ir::Value> at_peak;  // the values in the arena at the step that needs the most memory
 };
 
 }  // namespace alloy::device

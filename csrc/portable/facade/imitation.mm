@@ -35,7 +35,7 @@ void lacking(id, SEL selector) {
 using Question = BOOL (*)(id, SEL, SEL);
 Question g_responds, g_class_responds, g_instances_respond;  // NSObject's own
 
-// Whether that is the row's selector, or, if the row is of a property, its setter. Sends no message: strings of
+// True if that is the row's selector, or, if the row is of a property, its setter. Sends no message: strings of
 // Foundation ask what they respond to, which comes here again.
 bool names(const Newer& row, SEL selector) {
   const std::string_view name = sel_getName(selector), given = row.selector;

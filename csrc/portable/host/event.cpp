@@ -1,4 +1,4 @@
-// Waiting for, setting and being told of the value of an event.
+// Waiting for, setting and observing the value of an event.
 
 #include "host/event.h"
 
@@ -38,7 +38,7 @@ void Event::signal(uint64_t value) {
 bool Event::wait(uint64_t value, std::optional<std::chrono::milliseconds> timeout) {
   const auto start = Clock::now();
   std::optional<Clock::time_point> deadline;
-  // A huge number of milliseconds stands for no limit, and would overflow the clock.
+  // A huge timeout means none, and would overflow the clock.
   if (timeout && *timeout < std::chrono::hours(24 * 365)) deadline = start + *timeout;
   std::unique_lock lock(mutex_);
   if (value_ >= value) return true;

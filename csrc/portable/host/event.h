@@ -1,4 +1,4 @@
-// Owns the value of an event: a number that orders queues against each other and against the host.
+// The value of an event: a number that orders queues against each other and against the host.
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,19 @@
 
 namespace alloy::host {
 
-// Safe from every thread.
+// Every member may be called from every thread.
 class Event {
  public:
   uint64_t value() const;
 
-  // Sets the value, wakes the waiters it satisfies and calls what was registered for it. A value that is no larger than
-  // the event's changes nothing.
+  // Sets the value, wakes the threads that wait for it and calls the actions registered for it. Does nothing if `value`
+  // is not larger than the event's.
   void signal(uint64_t value);
 
-  // Blocks until the value has reached `value`; false after `timeout`, or when the process ends first.
+  // Blocks until the event's value is at least `value`. Returns false after `timeout`, or if the process ends first.
   bool wait(uint64_t value, std::optional<std::chrono::milliseconds> timeout = std::nullopt);
 
-  // Calls `action` once when the value has reached `value`: now, or from the signal that does it.
+  // Calls `action` once, as soon as the event's value is at least `value`: now, or in the call of signal().
   void notify(uint64_t value, std::function<void()> action);
 
  private:
@@ -37,7 +37,7 @@ class Event {
   std::vector<std::pair<uint64_t, std::function<void()>>> actions_;
 };
 
-// What a run waits for and signals, in the order it was asked for.
+// The events that a run waits for and signals, in the order of the requests.
 class EventList {
  public:
   EventList();
@@ -48,10 +48,10 @@ class EventList {
   void add_wait(std::shared_ptr<Event> event, uint64_t value);
   void add_signal(std::shared_ptr<Event> event, uint64_t value);
 
-  // True when there is nothing to wait for and nothing to signal.
+  // True if there are no waits and no signals.
   bool empty() const noexcept { return waits_.empty() && signals_.empty(); }
 
-  // Blocks until all waits are satisfied; fails when the process ends first.
+  // Blocks until all waits are satisfied; fails if the process ends first.
   Status wait_all() const;
 
   // Sets the values of all signals.

@@ -1,4 +1,4 @@
-// Ranges, the first that fits.
+// First-fit allocation.
 
 #include "host/ranges.h"
 

@@ -1,4 +1,4 @@
-// Divides a piece of memory into ranges that come and go.
+// Allocates ranges of a block of memory.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@ class Ranges {
  public:
   explicit Ranges(size_t size) : size_(size) {}
 
-  // The start of the first gap of at least `bytes` bytes, at a multiple of `alignment`, which is taken from now on;
-  // nothing where there is none.
+  // Takes the first gap of at least `bytes` bytes, at a multiple of `alignment`, and returns its start; nothing if
+  // there is none.
   std::optional<size_t> take(size_t bytes, size_t alignment);
 
-  // Frees the range that take() gave.
+  // Frees the range that take() returned.
   void give_back(size_t start);
 
-  // Bytes taken, and bytes of the largest range that could be taken.
+  // Bytes taken, and bytes of the largest range that take() could return.
   size_t used() const;
   size_t largest(size_t alignment) const;
 
  private:
-  // Calls visit(start, bytes) of each gap from a multiple of `alignment` on, until it returns true.
+  // Calls visit(start, bytes) for each gap, counted from a multiple of `alignment`, until it returns true.
   template <class Visit>
   void gaps(size_t alignment, const Visit& visit) const;
 

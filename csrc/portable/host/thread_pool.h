@@ -1,4 +1,4 @@
-// Owns the threads behind concurrent dispatch queues. Work items must not throw.
+// The threads of concurrent dispatch queues. Work items must not throw.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +11,7 @@
 
 namespace alloy::host {
 
-// Runs items side by side; an item that blocks does not hold up the others, up to a limit of threads.
+// Runs items side by side. An item that blocks does not delay the others, up to a limit of threads.
 class ThreadPool {
  public:
   // The pool of the process.

@@ -1,4 +1,4 @@
-// The in-order queues, what becomes of them after a fork, and how they are drained at the end of the process.
+// The in-order queues, their state after a fork, and their draining at the end of the process.
 
 #include "host/work_queue.h"
 
@@ -23,7 +23,7 @@ struct QueueState : std::enable_shared_from_this<QueueState> {
   std::condition_variable item_finished;
   std::deque<std::function<void()>> items;
   uint64_t given = 0;     // items and direct runs accepted
-  uint64_t finished = 0;  // of those, done
+  uint64_t finished = 0;  // number of those that are done
   bool busy = false;      // an item or a direct run is executing
   bool has_thread = false;
   bool closed = false;  // the WorkQueue is gone
@@ -40,7 +40,7 @@ using namespace std::chrono_literals;
 
 using Clock = std::chrono::steady_clock;
 
-// How long the end of the process waits for a queue in which nothing finishes, and for queues that all wait.
+// At the end of the process: how long to wait for a queue in which nothing finishes, and for queues that all wait.
 constexpr auto kDrainPatience = 10s;
 constexpr auto kWaitPatience = 1s;
 
@@ -50,9 +50,9 @@ std::atomic<bool> g_forked{false};
 std::atomic<bool> g_ending{false};
 std::atomic<bool> g_ended{false};
 std::atomic<int> g_waiting{0};                 // queues whose item waits for others
-std::atomic<Clock::time_point> g_last_work{};  // seen at the end of the process
+std::atomic<Clock::time_point> g_last_work{};  // measured at the end of the process
 
-// The queue whose item this thread executes now, and how many queues wait for that item: one inside another.
+// The queue whose item this thread executes, and the number of queues that wait for that item, nested.
 thread_local const QueueState* t_current = nullptr;
 thread_local int t_depth = 0;
 
@@ -104,7 +104,7 @@ void drain_at_exit() {
   if (g_forked.load()) return;
   g_last_work.store(Clock::now());
   g_ending.store(true);
-  // An item may give work to another queue, so that one pass is not enough; each gives up in bounded time.
+  // An item may submit work to another queue, so one pass is not enough. Each pass ends in bounded time.
   for (int pass = 0; pass < 8; ++pass) {
     bool all_idle = true;
     for (const auto& queue : live_queues()) {
@@ -139,7 +139,7 @@ const char* refusal() noexcept {
   return nullptr;
 }
 
-// A run on the calling thread. The turn ends however the work is left: a dispatched block may raise.
+// A run on the calling thread. The destructor ends the turn, because a dispatched block may raise.
 class DirectRun {
  public:
   explicit DirectRun(QueueState& queue) noexcept : queue_(queue), current_(&queue) {}
@@ -176,7 +176,7 @@ void QueueState::serve() {
     {
       CurrentQueue current(this);
       item();
-      item = nullptr;  // what it holds is released before anybody learns that it is done
+      item = nullptr;  // release its captures before anybody learns that it is done
     }
     lock.lock();
     finish_one();
@@ -233,7 +233,7 @@ bool nothing_is_to_come() {
     g_last_work.store(now);
     return false;
   }
-  // Once a wait has given up, those behind it need not be patient, too.
+  // Once a wait has given up, later waits need no patience.
   static std::atomic<bool> has_given_up{false};
   if (now - g_last_work.load() >= kWaitPatience) has_given_up.store(true);
   return has_given_up.load();

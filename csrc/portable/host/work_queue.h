@@ -1,5 +1,5 @@
-// Owns the in-order queues on which everything asynchronous runs: streams of the CPU and dispatch queues.
-// Knows nothing of devices and graphs, and nothing of Objective-C. Work items must not throw.
+// The in-order queues on which all asynchronous work runs: streams of the CPU and dispatch queues. Knows nothing of
+// devices, graphs and Objective-C. Work items must not throw.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace alloy::host {
 
-// Outcome of device work: empty on success, otherwise one sentence that names the cause.
+// The outcome of device work: empty on success, otherwise one sentence that names the cause.
 struct [[nodiscard]] Status {
   std::string message;
   bool ok() const noexcept { return message.empty(); }
@@ -20,8 +20,8 @@ struct [[nodiscard]] Status {
 
 struct QueueState;
 
-// Runs items one at a time in the order they came, on a thread of its own that starts when first needed.
-// Every member may be called from every thread. Destruction returns at once; items given before still run.
+// Runs items one at a time in the order of submission, on a thread of its own that starts at the first item. Every
+// member may be called from every thread. The destructor returns at once; submitted items still run.
 class WorkQueue {
  public:
   WorkQueue();
@@ -29,32 +29,31 @@ class WorkQueue {
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
-  // Runs `work` in turn and returns when it is done: on the calling thread when the queue is idle, or when
-  // called by an item of this queue. Fails, without running it, after a fork and at the end of the process.
+  // Runs `work` in turn and returns when it is done. `work` runs on the calling thread if the queue is idle, or if an
+  // item of this queue makes the call. Fails, without running `work`, after a fork and at the end of the process.
   Status run(ir::Callable work);
 
   // Runs `work` later and returns at once; fails as run does.
   Status submit(std::function<void()> work);
 
-  // Whether an item of this queue calls.
+  // True if the caller is an item of this queue.
   bool is_calling() const noexcept;
 
-  // Returns when all items given so far are done; at once when called by an item of this queue.
+  // Returns when all items submitted so far are done; at once if an item of this queue makes the call.
   Status wait();
 
  private:
   std::shared_ptr<QueueState> state_;
 };
 
-// Not ok in a child forked after the device was used, whose threads and OpenMP teams are gone, and not ok once the
-// process is ending.
+// Fails in a child forked after the device was used, where threads and OpenMP teams are gone, and once the process is
+// ending.
 Status process_status();
 
-// The same for a caller that is about to use the device: if it is ok, children forked from now on may not use the
-// device.
+// The same for a caller that is about to use the device: after success, children forked later cannot use the device.
 Status begin_use();
 
-// While one lives, locks of the device may be held: a child that is forked meanwhile may not use it.
+// While one exists, locks of the device may be held, so a child that is forked meanwhile cannot use the device.
 class LocksAreHeld {
  public:
   LocksAreHeld() noexcept;
@@ -63,21 +62,20 @@ class LocksAreHeld {
   LocksAreHeld& operator=(const LocksAreHeld&) = delete;
 };
 
-// True in such a child. There any lock may be held by a thread that does not exist, so code that takes a lock asks
-// first.
+// True in such a child. Threads that no longer exist may hold locks there, so code that takes a lock must ask first.
 bool process_is_forked() noexcept;
 
 // True once exit() has begun to drain the queues.
 bool process_is_ending() noexcept;
 
-// How often whoever waits looks whether the process is ending with nobody left who could wake it.
+// How often a waiting thread checks that the process is not ending with nobody left to wake it.
 inline constexpr std::chrono::milliseconds kLookInterval{100};
 
-// True once exit() has waited in vain for what a queue computes, which then ends as if it were interrupted.
+// True once exit() has waited in vain for a queue; its run then ends as if it were interrupted.
 inline std::atomic<bool> g_runs_shall_end{false};
 inline bool runs_shall_end() noexcept { return g_runs_shall_end.load(std::memory_order_relaxed); }
 
-// While one lives, this thread waits for what another thread or queue does.
+// While one exists, this thread waits for another thread or queue.
 class WaitingForOthers {
  public:
   WaitingForOthers() noexcept;
@@ -86,8 +84,8 @@ class WaitingForOthers {
   WaitingForOthers& operator=(const WaitingForOthers&) = delete;
 };
 
-// True at the end of the process where every queue is idle or waits for others, once that has lasted a second: waits
-// for something that may never come must then give up.
+// True at the end of the process once every queue has been idle or waiting for a second. Waits for something that may
+// never come must then give up.
 bool nothing_is_to_come();
 
 }  // namespace alloy::host

@@ -1,6 +1,6 @@
 // How the compiler writes types of instance variables.
 #pragma once
 
-// Whether a variable of the type must lie at a multiple of 16: vectors, which are written as nothing at all, long
+// True if a variable of the type must lie at a multiple of 16: vectors, which are written as nothing at all, long
 // double, 128-bit integers, and what contains one.
 bool is_wide(const char* type);

@@ -31,7 +31,7 @@ SideTable& table_of(id object);
 // From the first call on, releasing an object's last owner clears what is beside it.
 void watch_releases();
 
-// Whether the object's last owner lets it go on this thread, right now.
+// True if the object's last owner lets it go on this thread, right now.
 bool is_dying(id object);
 
 // The associations of an object whose last owner lets it go on this thread, or null.

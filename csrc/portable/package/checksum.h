@@ -1,4 +1,4 @@
-// The checksum of packages. README.md beside this file says how it is computed.
+// The checksum of packages. README.md in this folder says how it is computed.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace alloy::package {
 
-// Of bytes that come in any pieces. Bytes that differ within one word of 8 never have the same.
+// The checksum of bytes that arrive in pieces of any size. Two inputs that differ only within one word of 8 bytes never
+// have the same checksum.
 class Checksum {
  public:
   void add(std::span<const std::byte> bytes) {
@@ -34,7 +35,7 @@ class Checksum {
   }
 
  private:
-  // Reversible in the state and in the word.
+  // A bijection both of the state and of the word.
   void mix(const std::byte* bytes) {
     uint64_t word;
     std::memcpy(&word, bytes, sizeof word);
@@ -45,7 +46,7 @@ class Checksum {
   uint64_t state_ = 0;
   uint64_t total_ = 0;
   std::byte word_[8] = {};
-  size_t kept_ = 0;  // bytes of a word that is not complete
+  size_t kept_ = 0;  // bytes of an incomplete word
 };
 
 }  // namespace alloy::package

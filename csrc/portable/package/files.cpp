@@ -13,8 +13,7 @@ namespace alloy::package {
 namespace {}  // namespace
 
 OpenedFile::OpenedFile(const std::string& path)
-    : path_(path),
-      file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {  // not to wait for the writer of a pipe
+    : path_(path), file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {  // a pipe must not block
   if (file_ < 0) refuse(path_, std::string("cannot be read: ") + std::strerror(errno));
   struct stat found = {};
   const bool known = fstat(file_, &found) == 0;
@@ -51,7 +50,7 @@ NewFile::NewFile(const std::string& path) : path_(path) {
   place_ = place.string();
   struct stat old = {};
   const bool replaces = stat(place_.c_str(), &old) == 0;
-  if (replaces && !S_ISREG(old.st_mode)) refuse(path_, "cannot be written: it is there, and is no file");
+  if (replaces && !S_ISREG(old.st_mode)) refuse(path_, "cannot be written: it exists and is not a file");
   folder_ = place.has_parent_path() ? place.parent_path().string() : ".";
   file_ = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (file_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
@@ -91,7 +90,7 @@ void NewFile::rewrite_begin(std::span<const std::byte> bytes) { put(bytes, 0); }
 void NewFile::take_name(const std::function<bool(const std::string& name)>& make) {
   static std::atomic<unsigned> count{0};
   for (;;) {
-    // A process that was killed may have had the same number, and left a file of that name.
+    // A killed process with the same number may have left a file of this name.
     std::string name = folder_ + "/alloy-" + std::to_string(getpid()) + "-" + std::to_string(++count) + ".part";
     if (make(name)) {
       temporary_ = std::move(name);
@@ -113,7 +112,7 @@ void NewFile::finish() {
   temporary_.clear();
   const int directory = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return;
-  fsync(directory);  // so that it keeps the new name, too
+  fsync(directory);  // makes the new name durable
   close(directory);
 }
 

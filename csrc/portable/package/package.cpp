@@ -20,16 +20,16 @@ namespace {
 
 using Kind = ir::Error::Kind;
 
-// The first bytes; those behind the name tell a file that was changed as text is.
+// The first bytes of a package. Those after the name show if the file was changed by a conversion of text.
 constexpr std::array<char, 8> kMagic = {'\x89', 'A', 'L', 'L', 'O', 'Y', '\r', '\n'};
 constexpr uint64_t kVersion = 1;
 
 struct Header {
   std::array<char, 8> magic = kMagic;
   uint64_t version = kVersion;
-  uint64_t bytes = 0;       // of the file
-  uint64_t text_bytes = 0;  // of the graph's text, which follows; the elements begin behind it
-  uint64_t checksum = 0;    // of what comes before it and of what comes behind the header
+  uint64_t bytes = 0;       // of the whole file
+  uint64_t text_bytes = 0;  // of the graph's text, which follows the header; the elements follow the text
+  uint64_t checksum = 0;    // of the header before this member, and of everything after the header
 };
 static_assert(sizeof(Header) == 40 && std::endian::native == std::endian::little);
 
@@ -37,11 +37,11 @@ std::span<const std::byte> checked(const Header& header) {
   return std::as_bytes(std::span(&header, 1)).first(offsetof(Header, checksum));
 }
 
-constexpr size_t kPiece = size_t{1} << 20;  // bytes that are in memory at once, of elements on their way
+constexpr size_t kPiece = size_t{1} << 20;  // bytes of elements in memory at once
 
 // ---- the graph ----
 
-// Only passes make these, whose kernels expect what passes make of them.
+// Passes alone make these ops, and their kernels rely on how.
 void require_no_fused(const ir::Block& block) {
   for (const auto& op : block.ops) {
     if (op->code == ir::OpCode::fused) op->fail("The op does not stand in packages");
@@ -49,7 +49,7 @@ void require_no_fused(const ir::Block& block) {
   }
 }
 
-// Fills an empty graph. Throws ir::Error where the text is that of no legal graph.
+// Reads the text into an empty graph. Throws ir::Error if the text describes no legal graph.
 void read_graph(const std::string& text, const ir::Find& find, ir::Graph& graph) {
   if (!ir::is_utf8(text)) throw ir::Error(Kind::kValue, "The text of the graph is not UTF-8");
   if (text.find('\0') != text.npos) throw ir::Error(Kind::kValue, "The text of the graph has a character 0");
@@ -60,15 +60,15 @@ void read_graph(const std::string& text, const ir::Find& find, ir::Graph& graph)
 
 // ---- writing ----
 
-// The order of everything behind the text.
+// Everything that follows the text, in order.
 struct Elements {
-  std::vector<ir::LiteralRef> constants;  // each once, however many ops have it
-  std::vector<int64_t> slots;             // of variables, in the state that they come from
+  std::vector<ir::LiteralRef> constants;  // each once, even if several ops use it
+  std::vector<int64_t> slots;             // of variables, in the original state
   std::vector<size_t> variable_bytes;
   uint64_t bytes = 0;  // of all of them, the constants first
 };
 
-// Lists the elements, and prints the graph with their places. Variables get slots without gaps.
+// Lists the elements, and prints the graph with their positions. Variables get slots without gaps.
 std::string laid_out(ir::Graph& graph, Elements& elements) {
   std::unordered_map<const ir::Literal*, int64_t> placed;
   std::function<void(const ir::Block&)> collect = [&](const ir::Block& block) {
@@ -89,7 +89,7 @@ std::string laid_out(ir::Graph& graph, Elements& elements) {
     elements.slots.push_back(op->attributes.integer(ir::Attr::kSlot));
     elements.variable_bytes.push_back(op->results[0].byte_count());
     op->attributes.set(ir::Attr::kSlot, slot);
-    op->attributes.set(ir::Attr::kValue, ir::Literal::elsewhere(op->results[0]));  // not what it began with
+    op->attributes.set(ir::Attr::kValue, ir::Literal::elsewhere(op->results[0]));  // instead of the initial value
     variables.push_back(static_cast<int64_t>(elements.bytes));
     elements.bytes += elements.variable_bytes.back();
   }
@@ -99,12 +99,12 @@ std::string laid_out(ir::Graph& graph, Elements& elements) {
   });
 }
 
-// What is written must be read by those who get the file, so its text is read now.
+// Reads the text again now, so that no file is written that nobody can read.
 void prove(const std::string& path, const std::string& text, const Elements& elements) {
   std::map<int64_t, ir::LiteralRef> placed_at;
   int64_t end = 0;
   for (const ir::LiteralRef& literal : elements.constants) {
-    placed_at[end] = literal;  // of several of no bytes the last one
+    placed_at[end] = literal;  // of several empty literals the last one
     end += static_cast<int64_t>(literal->bytes().size());
   }
   const auto find = [&](const ir::Placed& placed) {
@@ -116,13 +116,13 @@ void prove(const std::string& path, const std::string& text, const Elements& ele
     ir::Graph graph;
     read_graph(text, find, graph);
   } catch (const ir::Error& error) {
-    refuse(path, std::string("cannot be written, because the graph could not be read again: ") + error.what());
+    refuse(path, std::string("cannot be written, because the graph could not be read back: ") + error.what());
   }
 }
 
 // ---- reading ----
 
-// The header of a file that is what was written, to the bit.
+// Checks that the file is intact, and returns its header.
 Header verified(const std::string& path, const OpenedFile& file) {
   Header header;
   if (file.size() < sizeof header) refuse(path, "is no package of this framework");
@@ -133,7 +133,8 @@ Header verified(const std::string& path, const OpenedFile& file) {
                      "version " + std::to_string(kVersion));
   }
   if (header.bytes != file.size()) {
-    refuse(path, "is damaged: it has " + std::to_string(file.size()) + " bytes of " + std::to_string(header.bytes));
+    refuse(path,
+           "is damaged: it has " + std::to_string(file.size()) + " of " + std::to_string(header.bytes) + " bytes");
   }
   Checksum sum;
   sum.add(checked(header));
@@ -143,17 +144,18 @@ Header verified(const std::string& path, const OpenedFile& file) {
     file.read(at, piece.data(), count);
     sum.add(std::span(piece).first(count));
   }
-  if (sum.value() != header.checksum) refuse(path, "is damaged: its checksum is another one than it says");
+  if (sum.value() != header.checksum) refuse(path, "is damaged: its checksum is wrong");
   if (header.text_bytes > header.bytes - sizeof header) refuse(path, "is damaged: its text goes beyond its end");
   return header;
 }
 
-// The elements behind the text of a file.
+// Reads the elements, which follow the text of a file.
 class ElementReader {
  public:
   ElementReader(const OpenedFile& file, size_t begin) : file_(file), begin_(begin), left_(file.size() - begin) {}
 
-  // Of a constant; of a variable only the type, whose elements stay in the file until fill().
+  // Returns a constant with its elements, or a variable's type; the elements of variables stay in the file until
+  // fill().
   ir::LiteralRef find(const ir::Placed& placed) {
     const bool is_variable = placed.code == ir::OpCode::variable;
     if (placed.is_splat && is_variable) mistake("The elements of a variable stand for themselves");
@@ -162,7 +164,7 @@ class ElementReader {
       const ir::LiteralRef& literal = known->second;
       if (literal->type() == placed.type && literal->is_splat() == placed.is_splat) return literal;
     }
-    // Nothing is there for two, so that a file gives no more elements than it has bytes.
+    // Counts the bytes used, so that a file cannot yield more elements than it contains.
     if (placed.at < 0 || static_cast<size_t>(placed.at) > file_.size() - begin_ || bytes > left_ ||
         bytes > file_.size() - begin_ - static_cast<size_t>(placed.at)) {
       mistake("The elements of a constant " + to_string(placed.type) + " lie outside the file");
@@ -178,7 +180,7 @@ class ElementReader {
     return constants_[placed.at] = std::make_shared<ir::Literal>(placed.type, std::move(elements));
   }
 
-  // Where variables are in the file, in the order of the text.
+  // Positions of the variables in the file, in the order of the text.
   const std::vector<size_t>& variables() const { return variables_; }
 
  private:
@@ -187,11 +189,11 @@ class ElementReader {
   const OpenedFile& file_;
   const size_t begin_;
   size_t left_;
-  std::map<int64_t, ir::LiteralRef> constants_;  // by their places
+  std::map<int64_t, ir::LiteralRef> constants_;  // by position
   std::vector<size_t> variables_;
 };
 
-// The variables of a graph that was read, in the order of the text, which must be that of their slots.
+// The sizes of the variables of a graph, in the order of the text, which must also be the order of their slots.
 std::vector<size_t> variable_bytes(const ir::Graph& graph) {
   std::vector<size_t> bytes;
   for (const auto& op : graph.body().ops) {

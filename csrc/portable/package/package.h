@@ -1,5 +1,5 @@
-// Packages: a request on a graph as a file, which another process can load. The format is in README.md beside this
-// file. Nothing of a machine is in it.
+// Packages: a request on a graph, as a file that another process can load. README.md in this folder describes the
+// format. A package depends on no machine.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace alloy::package {
 
-// Writes what the request needs of the graph, with the values that its variables have at one moment between two runs.
-// The file appears complete or not at all; until then the one that it replaces is whole. Throws ir::Error with a
-// sentence where it cannot be written, or where what it holds could not be read back.
+// Writes the part of the graph that the request needs, with the values that the variables have between two runs. The
+// file appears complete or not at all, and until then an existing file stays whole. Throws ir::Error if the file cannot
+// be written or could not be read back.
 void write_package(const std::string& path, runtime::GraphState& state, const runtime::Request& request);
 
-// Fills a state whose graph is empty, and returns the request: its feeds are the placeholders of the graph. Throws
-// ir::Error with a sentence, after which the state is of no use, where the file is missing, foreign, damaged, cut off,
-// of a newer format, or says what no graph can.
+// Fills a state whose graph is empty, and returns the request; its feeds are the placeholders of the graph. Throws
+// ir::Error if the file is missing, foreign, damaged, cut off, of a newer format, or describes no legal graph; the
+// state is then unusable.
 runtime::Request read_package(const std::string& path, runtime::GraphState& state);
 
 }  // namespace alloy::package

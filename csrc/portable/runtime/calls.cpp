@@ -16,7 +16,8 @@ using ir::OpCode;
 using ir::Type;
 using ir::Value;
 
-// A call as the function of no library: it gives what the caller has said. One for each name and types, by those.
+// A call stands in the graph as a native function that belongs to no library; its result types are those that the
+// caller named. Calls of one name and equal types share one function.
 class Call : public ir::NativeFunction {
  public:
   Call(std::string called, std::vector<Type> types) : symbol(std::move(called)), results(std::move(types)) {}
@@ -41,7 +42,7 @@ bool fits(const Type& declared, const Type& given) {
   return declared.dtype == given.dtype && ir::unify(declared.shape, given.shape);
 }
 
-// What the executable computes of the operands, in the graph under construction.
+// Copies the executable's computation, applied to the operands, into `graph`.
 std::vector<Value> call(ir::Graph& graph, const Call& called, const std::vector<Value>& operands,
                         const CallablesRef& callables) {
   const std::string& symbol = called.symbol;
@@ -68,9 +69,9 @@ std::vector<Value> call(ir::Graph& graph, const Call& called, const std::vector<
   const ir::Specialized body = specialize(feeds, request.results, request.effects, request.callables);
   ir::ValueMap<Value> values;
   for (size_t i = 0; i < operands.size(); ++i) values[body.feeds[i]] = operands[i];
-  if (!body.graph->body().effects.empty()) refuse_call(symbol, "has target operations, which a call does not run");
+  if (!body.graph->body().effects.empty()) refuse_call(symbol, "has target operations, which a call cannot run");
   for (const auto& op : body.graph->body().ops) {
-    if (op->code == OpCode::variable) refuse_call(symbol, "has variables, which only its own graph has");
+    if (op->code == OpCode::variable) refuse_call(symbol, "uses variables of its own graph");
     if (op->code != OpCode::placeholder) ir::copy_into(graph, *op, values);
   }
   std::vector<Value> results;
@@ -89,7 +90,7 @@ std::vector<Value> call(ir::Graph& graph, const Call& called, const std::vector<
 
 ir::Op* add_call(ir::Graph& graph, const std::string& symbol, const std::vector<Value>& operands,
                  const std::vector<Type>& results) {
-  // Functions are never removed, so that there is one for all calls that are alike.
+  // Functions are never removed, so equal calls share one.
   std::string name = "callSymbolName '" + symbol + "'";
   for (const Type& type : results) name += " " + to_string(type);
   name += " of " + std::to_string(operands.size());

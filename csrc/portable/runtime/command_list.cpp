@@ -69,7 +69,7 @@ host::Status CommandList::commit(device::Stream& stream, Observer observer) {
   }
   host::Status status = stream.submit([self = shared_from_this()] { self->execute(); });
   if (!status.ok()) {
-    const Observer dropped = std::exchange(observer_, {});  // which keeps the list's owner
+    const Observer dropped = std::exchange(observer_, {});  // drops what keeps the list's owner alive
     std::lock_guard lock(mutex_);
     error_ = status;
     phase_ = Phase::kFailed;
@@ -125,7 +125,7 @@ void CommandList::execute() {
     phase_ = Phase::kScheduled;
     changed_.notify_all();
   }
-  // What the observer holds may keep the list's own owner alive, so it is taken out before it is called.
+  // The observer may keep the list's owner alive, so take it out before calling it.
   Observer observer = std::exchange(observer_, {});
   observer.on_scheduled();
   const double start = now_seconds();

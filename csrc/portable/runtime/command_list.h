@@ -1,4 +1,4 @@
-// Owns the life of a command buffer: encoding, commit, execution in its place of a stream, waiting.
+// The life of a command buffer: encoding, commit, execution in its turn on a stream, waiting.
 #pragma once
 
 #include <condition_variable>
@@ -11,14 +11,14 @@
 
 namespace alloy::runtime {
 
-// Commands that run together once. One thread encodes; every thread may ask and wait.
+// Commands that run together, once. One thread encodes; every thread may ask and wait.
 class CommandList : public std::enable_shared_from_this<CommandList> {
  public:
-  // Never goes back.
+  // Phases only advance.
   enum class Phase { kEncoding, kEnqueued, kCommitted, kScheduled, kCompleted, kFailed };
 
-  // Called on the stream; `on_scheduled` before the first command, `on_finished` after the last. The list
-  // counts as handled when finish_handling() has been called too.
+  // Called on the stream: `on_scheduled` before the first command, `on_finished` after the last. The list counts as
+  // handled once finish_handling() has been called as well.
   struct Observer {
     std::function<void()> on_scheduled;
     std::function<void()> on_finished;
@@ -26,28 +26,29 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
 
   Phase phase() const;
 
-  // Why a command failed; ok unless the phase is kFailed.
+  // The reason why a command failed; ok unless the phase is kFailed.
   host::Status error() const;
 
-  // Seconds of the monotonic clock, 0 before: when it was scheduled, when the first command began, when the last ended.
+  // Seconds of the monotonic clock at which the list was scheduled, its first command began and its last one ended; 0
+  // before.
   double scheduled_time() const;
   double start_time() const;
   double end_time() const;
 
-  // Adds a command; false when the list is committed already. `if_skipped` is called in its place, if there is one,
-  // where a command before it has failed.
+  // Adds a command; false if the list is already committed. If an earlier command has failed, `if_skipped` (may be
+  // null) is called instead.
   bool add(std::function<host::Status()> command, std::function<void()> if_skipped);
 
-  // Takes a place in `stream`, which then waits for the commit. A second call does nothing.
+  // Reserves the next turn of `stream`, which then waits for the commit. A second call does nothing.
   host::Status enqueue(device::Stream& stream);
 
-  // Hands the list over to `stream`, or to the place it has taken before. Must be called once at most.
+  // Hands the list over to `stream`, or to the turn reserved before. May be called once.
   host::Status commit(device::Stream& stream, Observer observer);
 
-  // Gives up a place taken by a list that will never be committed.
+  // Gives up the turn of a list that will never be committed.
   void abandon();
 
-  // Says that all handlers of the list have been called.
+  // Tells the list that all its handlers have been called.
   void finish_handling();
   bool is_handled() const;
 

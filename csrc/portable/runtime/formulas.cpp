@@ -11,7 +11,7 @@ namespace alloy::runtime {
 
 namespace {
 
-// More formulas than that are forgotten, for programs whose shapes change with every call.
+// Older formulas beyond this number are forgotten: the shapes of a program may change with every call.
 constexpr size_t kMostCompiled = 64;
 
 ir::Type type_of(const TypedArray& array) {
@@ -26,7 +26,7 @@ ir::Type type_of(const TypedArray& array) {
 Run Formulas::run(const Settings& settings, const Formula& formula, const std::vector<TypedArray>& inputs,
                   const TypedArray& result) {
   Key key{reinterpret_cast<uintptr_t>(result.memory.device)};
-  // By their bits, so that NaN is like itself alone, and zeros differ.
+  // Compares settings by their bits, so that NaN equals itself and 0 differs from -0.
   for (const double setting : settings) key.push_back(std::bit_cast<uint64_t>(setting));
   std::vector<ir::Type> types;
   for (const TypedArray& input : inputs) {

@@ -1,4 +1,4 @@
-// Small graphs of one result, which stand for the kernels of other frameworks: compiled when first wanted, and kept.
+// Small graphs of one result, which replace kernels of other frameworks: compiled at the first use, and kept.
 #pragma once
 
 #include <functional>
@@ -24,9 +24,9 @@ class Formulas {
   using Formula = std::function<ir::Expr(const std::vector<ir::Expr>& inputs)>;
   using Settings = std::vector<double>;
 
-  // The run that writes `formula` of the inputs to the result, which has as many elements of the formula's type. The
-  // result may share memory with inputs. `settings` tell formulas of inputs of the same types apart. Throws ir::Error
-  // and std::bad_alloc.
+  // The run that writes `formula` of the inputs to the result, which has the number of elements and the type that the
+  // formula gives. The result may share memory with inputs. Formulas whose inputs have the same types differ in
+  // `settings`. Throws ir::Error and std::bad_alloc.
   Run run(const Settings& settings, const Formula& formula, const std::vector<TypedArray>& inputs,
           const TypedArray& result);
 

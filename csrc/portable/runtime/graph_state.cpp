@@ -9,13 +9,13 @@
 namespace alloy::runtime {
 namespace {
 
-// What a program takes besides memory for its runs is its list of kernels: up to some megabytes for a deep network.
+// A program takes up to some megabytes for a deep network, mostly for its list of kernels.
 constexpr size_t kMostPrograms = 32;
 
 }  // namespace
 
 void RecentPrograms::keep(std::shared_ptr<Program> program) {
-  std::list<std::shared_ptr<Program>> dropped;  // outside the lock
+  std::list<std::shared_ptr<Program>> dropped;  // destroyed after the lock is released
   std::lock_guard lock(mutex_);
   const auto known = std::find(programs_.begin(), programs_.end(), program);
   if (known != programs_.end()) programs_.splice(programs_.begin(), programs_, known);
@@ -70,7 +70,7 @@ void GraphState::allocate_variable(std::span<const std::byte> initial) {
   std::shared_ptr<device::Storage> storage = device_->allocate(initial.size());
   if (!storage) throw std::bad_alloc();
   if (!initial.empty()) storage->write(0, initial.data(), initial.size());
-  // By slot: a variable that found no memory has left its place empty.
+  // By slot. If memory ran out for an earlier variable, its entry is empty.
   const size_t count = graph.variable_count();
   variables_.resize(count);
   versions_.resize(count);
@@ -130,8 +130,8 @@ std::vector<device::StepTime> GraphState::times(const Program& program) {
 
 namespace {
 
-// The arrays of a run without gaps: themselves, or, of those that are not packed or are asked for, packed room of their
-// device instead.
+// The arrays of a run without gaps. An array that has gaps, or that is listed in `apart`, is replaced by packed memory
+// of its device.
 class Packed {
  public:
   explicit Packed(const std::vector<device::ArrayMemory>& arrays, const std::vector<size_t>& apart = {})
@@ -158,7 +158,7 @@ class Packed {
 
  private:
   const std::vector<device::ArrayMemory>& arrays_;
-  std::vector<device::ArrayMemory> packed_;  // none where nothing is replaced
+  std::vector<device::ArrayMemory> packed_;  // empty if nothing is replaced
   std::vector<size_t> replaced_;
 };
 

@@ -1,5 +1,5 @@
-// What a graph of the facade shares with its tensors and executables: the ir, the memory of the variables, and the
-// programs compiled so far. Lives as long as any of them. One thread builds; runs are serialised here.
+// The state that a graph of the facade shares with its tensors and executables: the ir, the memory of the variables,
+// and the compiled programs. It lives as long as any of them. One thread builds the graph; runs are serialised here.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,12 @@
 
 namespace alloy::runtime {
 
-// The programs that one user of a graph has asked for most recently. Older ones are destroyed, unless another user
-// keeps them.
+// The programs that one user of a graph used most recently. Older ones are destroyed, unless another user keeps them.
 class RecentPrograms {
  public:
   // Makes a program the most recent one.
   void keep(std::shared_ptr<Program> program);
-  // The one for feeds of these types, which then is the most recent; null where there is none.
+  // Returns the program for feeds of these types and makes it the most recent one; null if there is none.
   std::shared_ptr<Program> find(const std::vector<ir::Type>& feeds);
   // The most recent one, or null.
   std::shared_ptr<Program> latest();
@@ -38,23 +37,22 @@ class RecentPrograms {
 // All variables of a graph are on one device at a time; a run on another device moves them there first.
 class GraphState {
  public:
-  // `device`: where variables are at first.
+  // The variables begin on `device`.
   explicit GraphState(device::Device& device) : device_(&device) {}
 
-  // The program for these feeds, results and effects on the device: compiled when first asked for, then the same one
-  // while anybody keeps it. Throws ir::Error.
+  // The program for these feeds, results and effects on the device. The first call compiles it; later calls return the
+  // same one while anybody keeps it. Throws ir::Error.
   std::shared_ptr<Program> program(device::Device& device, const std::vector<ir::Feed>& feeds,
                                    const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects,
                                    const CallablesRef& callables = nullptr);
-  // Gives the newest variable of the graph its memory and its initial value.
+  // Allocates the newest variable of the graph and sets its initial value.
   void allocate_variable(std::span<const std::byte> initial);
-  // Gives the variables of a graph that had none their memory, of so many bytes by slot, and calls `fill` with each.
+  // Allocates the variables of a graph that had none, with these sizes by slot, and calls `fill` with each.
   void allocate_variables(const std::vector<size_t>& bytes,
                           const std::function<void(size_t slot, device::Storage&)>& fill);
-  // Calls `read` with the memory of variables, in this order and all as they are at one moment between two runs, which
-  // wait meanwhile.
+  // Calls `read` with the memory of the variables, in this order. No run is in progress meanwhile.
   void read_variables(const std::vector<int64_t>& slots, const std::function<void(device::Storage&)>& read);
-  // Ends the run in progress (device::Interrupted); false where there is none. Never waits.
+  // Interrupts the run in progress (device::Interrupted); false if there is none. Never waits.
   bool interrupt() {
     if (!is_running_) return false;
     interrupted_ = true;
@@ -62,7 +60,7 @@ class GraphState {
   }
   // Bytes of the variables that the program uses.
   size_t variable_bytes(const Program& program);
-  // Program::set_profiling and Program::times, called while no run of the graph is in progress.
+  // Like Program::set_profiling and Program::times, while no run of the graph is in progress.
   void set_profiling(Program& program, bool on);
   std::vector<device::StepTime> times(const Program& program);
 
@@ -74,21 +72,21 @@ class GraphState {
   void take_variables_to(device::Device& device);
 
   std::atomic<bool> is_running_{false}, interrupted_{false};
-  std::mutex running_;                                       // held by runs; guards the following
-  device::Device* device_;                                   // that has the variables
+  std::mutex running_;                                       // held by runs; guards the next three members
+  device::Device* device_;                                   // the device of the variables
   std::vector<std::shared_ptr<device::Storage>> variables_;  // by slot
   std::vector<uint64_t> versions_;                           // of their contents, by slot
-  std::mutex compiling_;                                     // guards the following
+  std::mutex compiling_;                                     // guards the next two members
   std::map<device::Device*, std::shared_ptr<device::Arena>> arenas_;
   std::map<Key, std::weak_ptr<Program>> programs_;
-  size_t most_programs_ = 64;  // in the map before those that are gone are dropped from it
+  size_t most_programs_ = 64;  // size of the map at which destroyed programs are removed from it
 };
 
-// One run of a program with its feeds and results; a copyable item of work for a stream.
+// One run of a program with its feeds and results: copyable work for a stream.
 class Run {
  public:
-  // Arrays in the program's order; each must have the elements of the program's type, with any strides.
-  // `overwritten`: the positions of feeds whose memory a result shares; the run computes as if it did not.
+  // Arrays are in the program's order. Each has the elements of the program's type, with any strides. `overwritten`
+  // holds the positions of feeds that share memory with a result; the run computes as if they did not.
   Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<device::ArrayMemory> feeds,
       std::vector<device::ArrayMemory> results, std::vector<size_t> overwritten)
       : state_(std::move(state)),
@@ -98,8 +96,8 @@ class Run {
         overwritten_(std::move(overwritten)) {}
 
   host::Status operator()() const;
-  // The same, after waiting for the events; signals them when the run is over, however it ended. Without computing, if
-  // there is a condition and it does not hold then.
+  // The same, after waiting for the events; signals them when the run is over, whether it succeeded or not. If there is
+  // a condition and it is false by then, computes nothing.
   host::Status operator()(const host::EventList& events, const std::function<bool()>& condition = nullptr) const;
 
  private:

@@ -1,5 +1,5 @@
-// The border that C++ exceptions do not cross: Objective-C++ of the facade cannot catch them, so what may throw runs
-// inside guard().
+// C++ exceptions must not reach the Objective-C++ of the facade, which cannot catch them. So the facade calls code that
+// may throw inside guard().
 #pragma once
 
 #include <functional>
@@ -8,13 +8,13 @@
 namespace alloy::runtime {
 
 inline constexpr const char kMemoryIsExhausted[] = "Memory is exhausted.";
-// How the sentence of a device::Interrupted begins.
+// The beginning of the message of device::Interrupted.
 inline constexpr const char kInterrupted[] = "The run was interrupted";
-// Before the sentence of an Abort (imitation.h).
+// Prefix of the message of an Abort (compiler/imitation.h).
 inline constexpr const char kAborts[] = "Aborts: ";
 
-// Runs `work` and returns the sentence of the exception it threw, or an empty string; of std::bad_alloc
-// kMemoryIsExhausted.
+// Runs `work` and returns the message of the exception that it threw, or an empty string. The message for
+// std::bad_alloc is kMemoryIsExhausted.
 std::string guard(const std::function<void()>& work) noexcept;
 
 }  // namespace alloy::runtime

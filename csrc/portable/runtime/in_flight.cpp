@@ -1,4 +1,4 @@
-// Places of a queue.
+// Counting of command buffers in flight.
 
 #include "runtime/in_flight.h"
 

@@ -1,4 +1,4 @@
-// Bounds how many command buffers of a queue are uncompleted.
+// Bounds the number of uncompleted command buffers of a queue.
 #pragma once
 
 #include <condition_variable>
@@ -8,12 +8,12 @@
 
 namespace alloy::runtime {
 
-// Places for a number of holders. Every member may be called from every thread.
+// A number of places. Every member may be called from every thread.
 class InFlight : public std::enable_shared_from_this<InFlight> {
  public:
   explicit InFlight(size_t most) : free_(most) {}
 
-  // A place that is taken; given back when it goes.
+  // A taken place; its destructor gives the place back.
   class Place {
    public:
     explicit Place(std::shared_ptr<InFlight> owner) : owner_(std::move(owner)) {}
@@ -25,7 +25,7 @@ class InFlight : public std::enable_shared_from_this<InFlight> {
     const std::shared_ptr<InFlight> owner_;
   };
 
-  // Waits until a place is free and takes it; null when the process ends first.
+  // Waits until a place is free and takes it; null if the process ends first.
   std::unique_ptr<Place> take();
 
  private:

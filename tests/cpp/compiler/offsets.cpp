@@ -21,7 +21,7 @@ size_t least(const std::vector<Lifetime>& buffers) {
   return static_cast<size_t>(most);
 }
 
-// Whether no two that live at the same time overlap, and none ends behind the end.
+// True if no two that live at the same time overlap, and none ends behind the end.
 void expect_apart(const std::vector<Lifetime>& buffers, const Offsets& offsets) {
   std::vector<size_t> order(buffers.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -458,7 +458,7 @@ TEST(Package, RegionsWithinOneAnotherAreRefusedBeforeTheyTakeTheStack) {
   EXPECT_NE(said_of(folder, forged("graph {" + std::string(1'000'000, '\n'))), "no error");
 }
 
-// Whether every value has a known type of few bytes.
+// True if every value has a known type of few bytes.
 bool is_small(const Block& block) {
   return std::all_of(block.ops.begin(), block.ops.end(), [](const auto& op) {
     return std::all_of(op->results.begin(), op->results.end(),
@@ -672,7 +672,7 @@ TEST(Package, PlacesThatTakeNoFileAreNamed) {
   };
   fs::create_directory(folder / "directory");
   EXPECT_EQ(said(folder / "directory"),
-            "[package] " + (folder / "directory") + " cannot be written: it is there, and is no file.");
+            "[package] " + (folder / "directory") + " cannot be written: it exists and is not a file.");
   EXPECT_EQ(said(folder / "missing/file"),
             "[package] " + (folder / "missing/file") + " cannot be written: No such file or directory.");
   EXPECT_EQ(said("/proc/file").substr(0, 38), "[package] /proc/file cannot be written");

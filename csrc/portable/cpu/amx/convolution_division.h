@@ -39,7 +39,7 @@ struct PlannedDivision {
 std::optional<PlannedDivision> best_division(const TiledConvolution& convolution, const Machine& machine,
                                              int64_t threads);
 
-// Whether a convolution in so many cycles is faster than oneDNN's.
+// True if a convolution in so many cycles is faster than oneDNN's.
 bool convolution_pays(const TiledConvolution& convolution, double cycles, const Machine& machine, int64_t threads);
 
 }  // namespace alloy::cpu::amx

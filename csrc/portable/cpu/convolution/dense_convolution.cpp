@@ -22,7 +22,7 @@ using ir::Shape;
 // Below, writing the matrix costs more than the product saves.
 constexpr int64_t kFewestImages = 16;
 
-// Whether every window covers the whole image along one axis. Otherwise the matrix would have zeros, and zero times an
+// True if every window covers the whole image along one axis. Otherwise the matrix would have zeros, and zero times an
 // infinity outside a window would be NaN.
 bool sees_all(const ir::Window& window, int64_t source, int64_t result) {
   return window.dilation == 1 && (result - 1) * window.stride <= window.before && source + window.before <= window.size;

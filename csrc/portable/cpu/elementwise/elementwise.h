@@ -12,7 +12,7 @@ namespace alloy::cpu {
 
 class Elementwise final : public Kernel {
  public:
-  // Whether the op can be part of a chain: an elementwise op of the table, a cast or an optimizer, of types that
+  // True if the op can be part of a chain: an elementwise op of the table, a cast or an optimizer, of types that
   // compute.
   static bool accepts(const ir::Op& op);
 

@@ -13,7 +13,7 @@ const dnnl::engine& onednn_engine();
 // Attributes for every primitive: scratchpads come from the caller.
 dnnl::primitive_attr onednn_attributes();
 
-// Whether the processor multiplies elements of the type in units of its own; float32 always.
+// True if the processor multiplies elements of the type in units of its own; float32 always.
 bool onednn_multiplies(ir::DType dtype);
 // float32, float16 or bfloat16.
 dnnl::memory::data_type onednn_type(ir::DType dtype);

@@ -50,12 +50,12 @@ struct PoolingAxis {
     }
     return all;
   }
-  // Whether each element of the source is in exactly one window.
+  // True if each element of the source is in exactly one window.
   bool tiles() const {
     return window.stride == window.size && window.dilation == 1 && window.before == 0 &&
            positions * window.size >= extent;
   }
-  // Whether each element is a window of its own.
+  // True if each element is a window of its own.
   bool is_still() const { return window.size == 1 && window.stride == 1 && window.before == 0 && window.after == 0; }
 };
 

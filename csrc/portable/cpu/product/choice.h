@@ -14,9 +14,9 @@ namespace alloy::cpu {
 
 struct ProductWay {
   std::string_view name;
-  // Whether it can compute this product as exactly as the other ways.
+  // True if it can compute this product as exactly as the other ways.
   bool (*applies)(const ProductShape& shape, const Machine& machine);
-  // Whether it costs less than the ways after it in the list, by measurements.
+  // True if it costs less than the ways after it in the list, by measurements.
   bool (*pays)(const ProductShape& shape, const Machine& machine, int64_t threads);
   // Throws dnnl::error.
   std::unique_ptr<Kernel> (*make)(const ProductShape& shape);
@@ -34,7 +34,7 @@ const ProductWay& choose(std::span<const ProductWay> ways, const ProductShape& s
 // By the chosen way, on this machine and as many threads as kernels use. Throws dnnl::error.
 std::unique_ptr<Kernel> make_product(const ProductShape& shape, std::span<const ProductWay> ways = product_ways());
 
-// Whether a PackedProduct whose panels are used at once is faster than writing the result and reading it again. It is
+// True if a PackedProduct whose panels are used at once is faster than writing the result and reading it again. It is
 // if the result does not stay in the cache, and the right matrix, which is read for every panel, fits into a thread's
 // second-level cache.
 bool packed_product_pays(const OuterProducts& product);

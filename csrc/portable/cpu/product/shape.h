@@ -11,7 +11,7 @@ struct ProductShape {
   int64_t rows, inner, columns;
   int64_t a_row, a_column, b_row, b_column;
 
-  // Whether elements of the right matrix's rows are apart.
+  // True if elements of the right matrix's rows are apart.
   bool b_transposed() const { return b_column != 1 && columns > 1; }
 };
 

@@ -11,7 +11,7 @@ namespace alloy::cpu {
 // The most rows of the left matrix that there are loops for.
 inline constexpr int64_t kMostThinRows = 8;
 
-// Whether each result is the product of two rows: of a transposed right matrix, and of one that is a column.
+// True if each result is the product of two rows: of a transposed right matrix, and of one that is a column.
 inline bool thin_by_dots(const ProductShape& s) { return s.b_transposed() || s.columns == 1; }
 
 // Of up to kMostThinRows rows; the right matrix is packed row-major, itself or its transpose.

@@ -31,7 +31,7 @@ struct Sequence {
   // The place in time of the i-th step of the cell.
   int64_t time(int64_t i) const { return reverse ? steps - 1 - i : i; }
   int64_t state_floats() const { return batch * units; }
-  // Whether each thread computes some rows of the batch from the first step to the last. If there are fewer rows than
+  // True if each thread computes some rows of the batch from the first step to the last. If there are fewer rows than
   // threads, they share the units of every step instead.
   bool shares_rows() const { return batch >= threads; }
   // How many rows one thread computes at a time.

@@ -13,7 +13,7 @@ namespace alloy::cpu {
 // cache).
 inline constexpr int64_t kWorkWorthThreads = kMeasured.parallel_call;
 
-// Whether a loop of that much work is worth threads, if there are any.
+// True if a loop of that much work is worth threads, if there are any.
 inline bool worth_threads(int64_t work) { return work >= kWorkWorthThreads; }
 
 // Makes this thread take denormals for zero from now on.

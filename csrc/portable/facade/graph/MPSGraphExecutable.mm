@@ -128,7 +128,7 @@ std::vector<ir::Type> specialized(ExecutableImpl& impl, MPSGraphDevice* device, 
   return results;
 }
 
-// Whether these inputs are what the program was compiled for, as in most runs.
+// True if these inputs are what the program was compiled for, as in most runs.
 bool takes(const runtime::Program& program, NSArray<MPSGraphTensorData*>* inputs) {
   const std::vector<ir::Type>& types = program.feed_types();
   if ([inputs count] != types.size()) return false;

@@ -23,7 +23,7 @@ void* make_parts(MPSNDArray* array, MPSShape* shape) {
   return parts;
 }
 
-// Whether the bytes have another owner, as those of dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class
+// True if the bytes have another owner, as those of dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class
 // for such data, of which those with bytes of their own are subclasses; empty data is of it, too.
 bool borrows_bytes(NSData* data) {
   static char byte;

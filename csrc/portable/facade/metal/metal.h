@@ -138,7 +138,7 @@ void set_heap_provider(id<MTLCommandBuffer> buffer, id provider);
 // lock held, after the handlers given before; false, without calling it, once the process has ended its work.
 bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler);
 
-// Whether a handler that deliver() was given calls.
+// True if a handler that deliver() was given calls.
 bool is_delivering(id<MTLCommandQueue> queue);
 
 // Calls a handler after those given before, and returns when that is done; on the calling thread if none were given

@@ -1,4 +1,4 @@
-// Whether a Metal object is of this framework. Included only by the classes of this folder.
+// True if a Metal object is of this framework. Included only by the classes of this folder.
 #pragma once
 
 #include "facade/metal/metal.h"

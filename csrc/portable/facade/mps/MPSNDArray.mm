@@ -107,7 +107,7 @@ const device::ArrayMemory& memory_of(MPSNDArray* array) { return array_parts(arr
 
 namespace {
 
-// Whether the elements lie so far apart that the numbers of their bytes may overflow.
+// True if the elements lie so far apart that the numbers of their bytes may overflow.
 bool is_beyond_numbers(const device::ArrayLayout& layout) {
   double extent = static_cast<double>(layout.element_bytes);
   for (size_t axis = 0; axis < layout.rank; ++axis) {
@@ -261,7 +261,7 @@ struct BufferSide {
   const NSInteger* row_strides;  // in bytes, from fast to slow; or null
 };
 
-// Whether the strides begin with the fastest dimension, as in programs that ship on Macs, and not with that of rows, as
+// True if the strides begin with the fastest dimension, as in programs that ship on Macs, and not with that of rows, as
 // Apple's header says: whether the first is that of elements, or too short for rows.
 bool begin_with_elements(const NSInteger* strides, const device::ArrayLayout& packed) {
   const auto element = static_cast<NSInteger>(packed.element_bytes);

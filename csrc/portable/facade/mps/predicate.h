@@ -1,4 +1,4 @@
-// Whether what is encoded shall run.
+// True if what is encoded shall run.
 #pragma once
 
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>

@@ -49,7 +49,7 @@ Part rest_of(const MatrixParts& matrix, MTLOrigin origin, NSUInteger rows, NSUIn
 void count_read(MPSMatrix* matrix, NSString* what);
 void count_read(MPSVector* vector, NSString* what);
 
-// Whether elements of the type are float32 or float16.
+// True if elements of the type are float32 or float16.
 bool is_float(MPSDataType type);
 
 }  // namespace alloy::facade
