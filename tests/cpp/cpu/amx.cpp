@@ -308,7 +308,7 @@ TEST(ConvolutionDivisions, FitIntoTheCacheAndGiveEveryThreadAShare) {
           const ConvolutionDivision& d = plan->division;
           const Bands bands(tiled, d.groups, plan->height);
           EXPECT_LE(d.left_bytes(tiled, bands) + d.right_bytes(tiled, bands), machine.l2.bytes() * 7 / 8);
-          EXPECT_LE(d.parts(), threads);
+          EXPECT_LE(d.shares(), threads);
           EXPECT_TRUE(d.down * d.lines >= tiled.left.lines && (d.down - 1) * d.lines < tiled.left.lines);
           EXPECT_TRUE(d.across * d.columns >= tiled.right.lines && (d.across - 1) * d.columns < tiled.right.lines);
           EXPECT_TRUE(d.split_lines % kPanelLines == 0 && d.depth % kDepth == 0 && d.depth > 0);

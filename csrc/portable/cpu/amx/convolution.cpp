@@ -40,14 +40,14 @@ class ConvolutionKernel final : public Kernel {
     const auto *left = reinterpret_cast<const float*>(operands[convolution_.swapped ? 1 : 0]),
                *right = reinterpret_cast<const float*>(operands[convolution_.swapped ? 0 : 1]);
     auto* const result = reinterpret_cast<float*>(results[0]);
-    // Sums over some bands only, which wait for the others.
-    auto* const partial = reinterpret_cast<float*>(scratch + d_.parts() * part_bytes());
+    // Sums over the bands of one group, to be added to the other groups' sums.
+    auto* const partial = reinterpret_cast<float*>(scratch + d_.shares() * share_bytes());
     std::atomic<bool> finite = true;
-    parallel_for(d_.parts(), kWorkWorthThreads, [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part) {
-        const int64_t group = part % d_.groups;
+    parallel_for(d_.shares(), kWorkWorthThreads, [&](int64_t begin, int64_t end) {
+      for (int64_t share = begin; share < end; ++share) {
+        const int64_t group = share % d_.groups;
         float* const to = partial_ == 0 || group == 0 ? result : partial + (group - 1) * partial_;
-        if (!compute(part, left, right, to, scratch + part * part_bytes())) finite = false;
+        if (!compute(share, left, right, to, scratch + share * share_bytes())) finite = false;
       }
     });
     if (partial_ > 0 && d_.groups > 1) {
@@ -59,16 +59,16 @@ class ConvolutionKernel final : public Kernel {
   }
   size_t scratch_bytes() const override {
     const int64_t partial = partial_ * (d_.groups - 1) * int64_t{sizeof(float)};
-    return std::max<size_t>(d_.parts() * part_bytes() + partial, otherwise_->scratch_bytes());
+    return std::max<size_t>(d_.shares() * share_bytes() + partial, otherwise_->scratch_bytes());
   }
 
  private:
-  bool compute(int64_t part, const float* left, const float* right, float* result, std::byte* scratch) const;
+  bool compute(int64_t share, const float* left, const float* right, float* result, std::byte* scratch) const;
   bool multiply(const Band& band, int64_t steps, const ResultBlock& y, std::byte* scratch) const;
   size_t list_terms(const Band& band, int64_t row, int64_t column, Term* terms) const;
   bool add(const float* partial, int64_t begin, int64_t end, float* result) const;
-  // Of one thread: the left factor's slots, the right one's, terms, and the sums of four tiles.
-  int64_t part_bytes() const { return left_bytes_ + right_bytes_ + terms_bytes_ + 4 * kTileBytes; }
+  // For each thread: the slots of the left factor, the slots of the right one, terms, and the sums of four tiles.
+  int64_t share_bytes() const { return left_bytes_ + right_bytes_ + terms_bytes_ + 4 * kTileBytes; }
 
   TiledConvolution convolution_;
   ConvolutionDivision d_;
@@ -86,7 +86,7 @@ HWY_PUSH_ATTRIBUTES(ALLOY_AMX_TARGETS)
 namespace alloy::cpu::amx {
 namespace {
 
-// Slots of a factor: those in `columns` of rows [first, end) of `rows`.
+// The slots of a factor in rows [first, end) of `rows`, each at all `columns`.
 struct SlotRange {
   const FactorLayout& layout;
   const float* data;
@@ -95,7 +95,7 @@ struct SlotRange {
   int64_t first, end;
 };
 
-// Splits these lines of all slots, one after the other, `slot_bytes` apart.
+// Splits these lines of all slots, one slot after the other, `slot_bytes` apart.
 void split_slots(const SlotRange& slots, const PanelRange& lines, int64_t slot_bytes, std::byte* to) {
   for (int64_t i = slots.first; i < slots.end; ++i) {
     for (const int64_t column : slots.columns) {
@@ -106,11 +106,11 @@ void split_slots(const SlotRange& slots, const PanelRange& lines, int64_t slot_b
   }
 }
 
-// One thread's lines of both factors, for its bands.
-bool ConvolutionKernel::compute(int64_t part, const float* left, const float* right, float* result,
+// Computes one thread's lines of both factors, for its bands. False if the result is not finite.
+bool ConvolutionKernel::compute(int64_t share, const float* left, const float* right, float* result,
                                 std::byte* scratch) const {
   const TiledConvolution& c = convolution_;
-  const int64_t piece = part / d_.groups;
+  const int64_t piece = share / d_.groups;
   const int64_t line = piece / d_.across * d_.lines, line_end = std::min(line + d_.lines, c.left.lines);
   const int64_t column = piece % d_.across * d_.columns, column_end = std::min(column + d_.columns, c.right.lines);
   std::byte* const rights = scratch + left_bytes_;
@@ -118,7 +118,7 @@ bool ConvolutionKernel::compute(int64_t part, const float* left, const float* ri
   bool finite = true, add = false;
   for (int64_t depth = 0; depth < c.left.inner; depth += d_.depth) {
     const int64_t steps = std::min(d_.steps(), divide_up(c.left.inner - depth, kDepth));
-    for (const Band& band : bands_.of_group[part % d_.groups]) {
+    for (const Band& band : bands_.of_group[share % d_.groups]) {
       const SlotRange left_slots{c.left, left, true, c.rows.left, c.columns.left, band.left, band.left_end};
       const SlotRange right_slots{c.right, right, false, c.rows.right, c.columns.right, band.right, band.right_end};
       for (int64_t l = line; l < line_end; l += d_.split_lines) {
@@ -138,7 +138,7 @@ bool ConvolutionKernel::compute(int64_t part, const float* left, const float* ri
   return finite;
 }
 
-// Which split slots meet for a matrix of the result.
+// Lists the pairs of split slots that meet for a matrix of the result.
 size_t ConvolutionKernel::list_terms(const Band& band, int64_t row, int64_t column, Term* terms) const {
   const AxisMeetings& columns = convolution_.columns;
   const int64_t left_slot = d_.left_slot(), right_slot = d_.right_slot();
@@ -153,7 +153,8 @@ size_t ConvolutionKernel::list_terms(const Band& band, int64_t row, int64_t colu
   return count;
 }
 
-// What split slots give to a block of every matrix of the result. `y`: that of the first, of a panel's columns.
+// Adds the products of the split slots to a block of every matrix of the result. `y` is the block of the first matrix;
+// its columns are those of one panel.
 bool ConvolutionKernel::multiply(const Band& band, int64_t steps, const ResultBlock& y, std::byte* scratch) const {
   const std::byte* const rights = scratch + left_bytes_;
   auto* const terms = reinterpret_cast<Term*>(scratch + left_bytes_ + right_bytes_);
@@ -175,7 +176,7 @@ bool ConvolutionKernel::multiply(const Band& band, int64_t steps, const ResultBl
   return finite;
 }
 
-// Completes sums; false where one is not finite.
+// Adds the groups' sums; false if one is not finite.
 bool ConvolutionKernel::add(const float* partial, int64_t begin, int64_t end, float* result) const {
   __mmask16 wrong = 0;
   for (int64_t i = begin; i < end; i += kLines) {

@@ -8,19 +8,19 @@ namespace {
 
 using std::ssize;
 
-// What of a second-level cache split slots may take.
+// The part of a second-level cache that split slots may take.
 int64_t most_split(const Machine& machine) { return machine.l2.bytes() * 7 / 8; }
 
-// Cycles of the slowest part.
+// Cycles of the slowest thread.
 double estimate(const TiledConvolution& c, const Bands& bands, const ConvolutionDivision& d, const Machine& m) {
-  constexpr double kProducts = 6;  // of parts
+  constexpr double kProducts = 6;  // of the three parts of two numbers
   const auto number = [](auto... factors) { return (static_cast<double>(factors) * ...); };
   const int64_t lines = round_up(d.lines, kLines), columns = round_up(d.columns, kLines),
                 inner = round_up(c.left.inner, kDepth);
   const bool has_partial_sums = c.sums_over_results && d.groups > 1;
-  // Ops before this one gave each thread a share of the images, which it then has in its core's caches.
+  // Ops before this one divided the images among the threads, so each thread's images may be in its core's caches.
   const double fetch = c.sums_over_results || d.groups == 1 ? 0 : m.fetch_cycles;
-  // With fewer than four sums the tiles wait for one another.
+  // With fewer than four sums the tile instructions wait for each other.
   const double waiting = (lines > kLines ? 1 : m.tile_waiting) * (columns > kLines ? 1 : m.tile_waiting);
   return (m.split_cycles + fetch) * number(bands.left_rows, ssize(c.columns.left), lines, inner) +
          m.split_cycles *
@@ -31,7 +31,7 @@ double estimate(const TiledConvolution& c, const Bands& bands, const Convolution
                                  divide_up(c.left.inner, d.depth) + (has_partial_sums ? 2 : 0));
 }
 
-// Tries what may be split at a time of a division of the work, and keeps the fastest.
+// Tries how much to split at a time, for one division among threads, and keeps the fastest.
 class Search {
  public:
   Search(const TiledConvolution& convolution, const Machine& machine, int64_t threads)
@@ -45,7 +45,7 @@ class Search {
   }
 
  private:
-  // Bands of every height that divides a group's rows otherwise than the one before.
+  // Tries each height of bands that divides a group's rows differently.
   void try_groups(int64_t groups) {
     const int64_t rows = divide_up(convolution_.band_rows(), groups);
     for (int64_t count = 1, height = 0; count <= rows; ++count) {
@@ -69,7 +69,7 @@ class Search {
     }
   }
 
-  // Halves lines and depth until both are as small as can be.
+  // Halves the lines and then the depth, down to the smallest.
   void try_splits(const Bands& bands, ConvolutionDivision d) {
     for (d.split_lines = round_up(d.lines, kPanelLines);; d.split_lines = round_up(d.split_lines / 2, kPanelLines)) {
       for (d.depth = round_up(convolution_.left.inner, kDepth);; d.depth = round_up(d.depth / 2, kDepth)) {

@@ -1,5 +1,5 @@
-// How a convolution on tiles is divided: into parts, one a thread, and each part into what is split at a time. The
-// division that is estimated to be the fastest is taken. No instructions: see convolution.cpp.
+// The division of a convolution on tiles: among threads, and within a thread into pieces that are split at a time. The
+// division with the least estimated time is taken. No instructions: see convolution.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace alloy::cpu::amx {
 
-// Each thread has a share of the lines of each factor and of the bands.
+// Each thread computes a share of the result: some lines of each factor, and some bands.
 struct ConvolutionDivision {
-  int64_t down = 1, across = 1, groups = 1;  // parts along the left factor's lines, the right one's, and the bands
-  int64_t lines = 0, columns = 0;            // of a part
-  int64_t split_lines = 0, depth = 0;        // left lines that are split together, and how deep
+  int64_t down = 1, across = 1, groups = 1;  // shares along the left lines, the right lines, and the bands
+  int64_t lines = 0, columns = 0;            // left and right lines of a share
+  int64_t split_lines = 0, depth = 0;        // left lines that are split at a time, and to which depth
 
-  int64_t parts() const { return down * across * groups; }
+  int64_t shares() const { return down * across * groups; }
   int64_t steps() const { return depth / kDepth; }
-  // Bytes of a slot, and of all that are split together.
+  // Bytes of a split slot, and of all slots that are split at a time.
   int64_t left_slot() const { return split_lines / kPanelLines * steps() * kStepBytes; }
   int64_t right_slot() const { return steps() * kStepBytes; }
   int64_t left_bytes(const TiledConvolution& c, const Bands& bands) const {
@@ -31,15 +31,15 @@ struct ConvolutionDivision {
 
 struct PlannedDivision {
   ConvolutionDivision division;
-  int64_t height;  // of its bands
-  double cycles;   // as estimated
+  int64_t height;  // rows of a band
+  double cycles;   // estimated
 };
 
-// The fastest division; none where nothing fits into the second-level cache.
+// The fastest division; none if nothing fits into the second-level cache.
 std::optional<PlannedDivision> best_division(const TiledConvolution& convolution, const Machine& machine,
                                              int64_t threads);
 
-// True if a convolution in so many cycles is faster than oneDNN's.
+// True if a convolution that takes `cycles` is faster than oneDNN's.
 bool convolution_pays(const TiledConvolution& convolution, double cycles, const Machine& machine, int64_t threads);
 
 }  // namespace alloy::cpu::amx

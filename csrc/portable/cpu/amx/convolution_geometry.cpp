@@ -42,8 +42,8 @@ AxisMeetings::AxisMeetings(OpCode code, const ir::Window& window, int64_t source
       else meetings[t].push_back({s, r});
     }
   }
-  left = number(&Meeting::left);
-  right = number(&Meeting::right);
+  left = to_indices(&Meeting::left);
+  right = to_indices(&Meeting::right);
 }
 
 int64_t AxisMeetings::meeting_count() const {
@@ -62,9 +62,9 @@ int64_t AxisMeetings::most_meetings() const {
   return most;
 }
 
-// The positions on one side of some meeting, ascending; that side of every meeting, a position, becomes its number
-// among them.
-std::vector<int64_t> AxisMeetings::number(int64_t Meeting::* side) {
+// Returns the positions on one side of the meetings, ascending, each once. In the meetings, replaces each of these
+// positions by its index in the returned list.
+std::vector<int64_t> AxisMeetings::to_indices(int64_t Meeting::* side) {
   std::vector<int64_t> positions;
   for (const auto& some : meetings) {
     for (const Meeting& m : some) {

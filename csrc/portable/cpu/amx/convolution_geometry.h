@@ -1,5 +1,5 @@
-// A convolution or one of its gradients, in channels-last layout, as sums of products of matrices: which matrices there
-// are, which of them meet, and which rows of images are computed together. No instructions; README.md has the pictures.
+// A convolution or one of its gradients, in channels-last layout, as sums of matrix products: lists the matrices, the
+// pairs that meet, and the rows of images that are computed together. No instructions; README.md has the pictures.
 #pragma once
 
 #include <cstdint>
@@ -12,50 +12,50 @@
 
 namespace alloy::cpu::amx {
 
-// Where a factor's slots lie: matrices of the same shape, one at each position of an image or of the kernel.
+// The memory layout of a factor's slots: matrices of one shape, one at each position of an image or of the kernel.
 struct FactorLayout {
   int64_t row_stride, column_stride, lines, line_stride, inner, inner_stride;
 
-  // The slot at this position.
+  // The slot at a position.
   Factor slot(const float* data, int64_t row, int64_t column, bool left) const {
     return {data + row * row_stride + column * column_stride, lines, line_stride, inner, inner_stride, left};
   }
 };
 
-// The factors of a convolution of one kind, and where its result's matrices lie.
+// The factors of a convolution or a gradient, and the memory layout of its result.
 struct ConvolutionAsProduct {
   FactorLayout left, right;
-  int64_t row_stride, column_stride, line_stride;  // of the result's matrices
-  bool swapped = false;                            // the left factor is the op's second operand
-  bool sums_over_results = false;  // each matrix of the result is a sum over all positions, not over taps
+  int64_t row_stride, column_stride, line_stride;  // of the result: from matrix to matrix, from line to line
+  bool swapped = false;                            // true if the left factor is the op's second operand
+  bool sums_over_results = false;  // true if a matrix of the result is a sum over all positions, not over taps
 
   // The shapes are those of the forward convolution: source, weights and result.
   ConvolutionAsProduct(ir::OpCode code, const ir::Shape& x, const ir::Shape& w, const ir::Shape& y);
 };
 
-// Along one axis of the images: which positions of the factors meet for each position of the result.
+// Along one axis of the images: the positions of the factors that meet for each position of the result.
 struct AxisMeetings {
   struct Meeting {
-    int64_t left, right;  // among the positions below
+    int64_t left, right;  // indices in the lists below
   };
-  // By position of the result, in the order of the left ones or the other way round.
+  // By position of the result. `left` ascends and `right` descends, or the other way round.
   std::vector<std::vector<Meeting>> meetings;
-  std::vector<int64_t> left, right;  // positions that meet another, ascending
+  std::vector<int64_t> left, right;  // positions that meet another one, ascending
 
-  // `source` and `result`: extents of the forward convolution.
+  // `source` and `result` are extents of the forward convolution.
   AxisMeetings(ir::OpCode code, const ir::Window& window, int64_t source, int64_t result);
 
   int64_t meeting_count() const;
-  int64_t results_met() const;  // positions of the result that are not empty sums
+  int64_t results_met() const;  // number of positions of the result that have a meeting
   int64_t most_meetings() const;
 
  private:
-  std::vector<int64_t> number(int64_t Meeting::* side);
+  std::vector<int64_t> to_indices(int64_t Meeting::* side);
 };
 
-// What is computed together: rows of the result with the factors' rows that meet in them; or, of a sum over all
-// positions, what some of the right factor's rows give to it. Rows of factors are counted among AxisMeetings'
-// positions.
+// Rows that are computed together: rows of the result, and the rows of the factors that meet in them. In a sum over all
+// positions: all rows of the result, and the terms of some rows of the right factor. Rows of factors are indices in
+// AxisMeetings' lists.
 struct Band {
   int64_t first, end;  // rows of the result
   int64_t left, left_end, right, right_end;
@@ -71,19 +71,19 @@ struct TiledConvolution : ConvolutionAsProduct {
 
   TiledConvolution(const ir::Op& op, const ir::Shape& x, const ir::Shape& w, const ir::Shape& y);
 
-  // The rows that bands divide.
+  // The number of rows that bands divide: of the result, or of the right factor.
   int64_t band_rows() const;
-  // The band of rows [first, end) of these.
+  // The band of rows [first, end).
   Band band(int64_t first, int64_t end) const;
-  // Those of a row of the result that belong to the band.
+  // The meetings of a row of the result that belong to the band.
   std::span<const AxisMeetings::Meeting> meetings(const Band& band, int64_t row) const;
 };
 
-// The bands of so many groups, one of which a thread computes.
+// The bands of each group; a thread computes one group.
 struct Bands {
   int64_t height;
   std::vector<std::vector<Band>> of_group;
-  // Rows and meetings of all bands of a group, and rows of a band: the most.
+  // The largest numbers: in all bands of a group together, and, `at_once`, in one band.
   int64_t result_rows = 0, left_rows = 0, right_rows = 0, meetings = 0, left_at_once = 0, right_at_once = 0;
 
   Bands(const TiledConvolution& convolution, int64_t groups, int64_t height);

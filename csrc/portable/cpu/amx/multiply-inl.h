@@ -1,5 +1,5 @@
-// How panels are multiplied: sums in tile registers, and from there into the result. Included once by each kernel on
-// tiles, behind ALLOY_HAS_AMX; its functions must run only where machine().tiles says so.
+// Multiplies panels: sums in tile registers, and moves the sums to the result. Included once by each kernel on tiles,
+// after ALLOY_HAS_AMX is checked; its functions may only run if machine().tiles is true.
 #pragma once
 
 #include <immintrin.h>
@@ -16,7 +16,7 @@
 
 #pragma GCC diagnostic push
 #if !defined(__clang__)
-// GCC's own intrinsics begin with vectors that they do not set.
+// GCC's own intrinsics read vectors that they never set.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -30,16 +30,17 @@ struct alignas(64) TileConfiguration {
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-// The tiles of this thread, for as long as it lives.
+// Configures the tiles of this thread for the lifetime of the object.
 struct Tiles {
   Tiles() {
-    static const TileConfiguration configuration;  // not on the stack: the compiler does not see that all of it is read
+    // Static, because the compiler does not see that the instruction reads all of it.
+    static const TileConfiguration configuration;
     _tile_loadconfig(&configuration);
   }
   ~Tiles() { _tile_release(); }
 };
 
-// Panels that are multiplied with one another: their offsets in bytes.
+// Offsets in bytes of two panels that are multiplied.
 struct Term {
   int64_t left, right;
 };
@@ -51,18 +52,18 @@ struct PanelProduct {
   int64_t steps;  // of each panel
 };
 
-// The sum of products of panels of which so many tiles count: four tiles, those of the right factor's second tile
-// behind those of its first.
+// Sums products of panels, of which `rows` and `columns` tiles are used. Writes four tiles to `sums`: those of the
+// right factor's first tile, then those of its second one.
 template <int rows, int columns>
 void multiply_tiles(const PanelProduct& product, float* sums, Prefetcher& ahead) {
-  asm volatile("" ::: "memory");  // the compiler does not see what tiles read
+  asm volatile("" ::: "memory");  // the compiler does not see that the tile instructions read memory
   const int64_t steps = product.steps;
   ALLOY_EACH_SUM(ALLOY_BEGIN);
   for (const Term& term : product.terms) {
     const std::byte *left = product.left + term.left, *right = product.right + term.right;
     for (int64_t s = 0; s < steps; ++s, left += kStepBytes, right += kStepBytes) {
       ahead.fetch();
-      // In an order in which only one factor's tiles change.
+      // An order in which each step loads one factor's tiles only.
       ALLOY_RIGHT(0);
       ALLOY_LEFT(2);
       ALLOY_EACH_SUM(ALLOY_MULTIPLY);
@@ -91,14 +92,15 @@ void multiply_tiles(const PanelProduct& product, float* sums, Prefetcher& ahead)
 // Infinities and both kinds of NaN.
 inline __mmask16 not_finite(__m512 x) { return _mm512_fpclass_ps_mask(x, 0x99); }
 
-// A block of the result, up to a panel's lines high and wide. `add`: to what is there, or instead of it.
+// A block of the result, at most a panel's lines high and wide. If `add`, products are added to it.
 struct ResultBlock {
   float* at;
   int64_t stride, rows, columns;
   bool add;
 };
 
-// Returns whether all of the block is finite then. `sums`: room for four tiles. `ahead`: a turn for each step.
+// Returns true if the whole block is finite afterwards. `sums` has room for four tiles. `ahead` gets a turn for each
+// step.
 inline bool multiply_panels(const PanelProduct& product, const ResultBlock& y, float* sums, Prefetcher& ahead) {
   const bool tall = y.rows > kLines, wide = y.columns > kLines;
   const auto multiply = tall ? (wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1>)

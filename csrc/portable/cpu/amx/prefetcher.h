@@ -1,4 +1,4 @@
-// Fetches lines of a factor from memory before they are needed, a share of them at each turn of a loop.
+// Fetches lines of a factor from memory before they are needed, some of them at each turn of a loop.
 #pragma once
 
 #include "cpu/amx/panels.h"
@@ -9,7 +9,7 @@ class Prefetcher {
  public:
   // Fetches nothing.
   Prefetcher() = default;
-  // Lines [line, end) of the factor, `inner` elements of their sums from `depth` on; all of it in so many turns.
+  // Lines [line, end) of the factor, `inner` elements from `depth` on. `turns` turns fetch all of it.
   struct Block {
     int64_t line, end, depth, inner;
   };
@@ -24,7 +24,7 @@ class Prefetcher {
     share_ = divide_up(rows_ * divide_up(row_bytes_, kCacheLine), turns);
   }
 
-  // One turn: calls touch(address) once for each cache line of its share.
+  // One turn: calls touch(address) once for each cache line that the turn fetches.
   template <class Touch>
   void turn(const Touch& touch) {
     for (int64_t i = 0; i < share_ && rows_ > 0; ++i) {

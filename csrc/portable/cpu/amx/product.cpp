@@ -14,11 +14,11 @@ HWY_PUSH_ATTRIBUTES(ALLOY_AMX_TARGETS)
 namespace alloy::cpu::amx {
 namespace {
 
-// One thread's part of a result, whose rows are `y_stride` apart.
-class PartOfProduct {
+// Computes one thread's share of a result, whose rows are `y_stride` apart.
+class ShareOfProduct {
  public:
-  // `scratch`: division.scratch_bytes().
-  PartOfProduct(const ProductDivision& division, const Factor& left, const Factor& right, std::byte* scratch)
+  // `scratch` has division.scratch_bytes() bytes.
+  ShareOfProduct(const ProductDivision& division, const Factor& left, const Factor& right, std::byte* scratch)
       : division_(division),
         kept_(division.left_stays ? left : right),
         passing_(division.left_stays ? right : left),
@@ -27,7 +27,7 @@ class PartOfProduct {
         group_panels_(scratch + division.kept_bytes()),
         sums_(reinterpret_cast<float*>(group_panels_ + division.group_bytes())) {}
 
-  // False: y is not finite, and worthless.
+  // Returns false if y is not finite; its contents are then worthless.
   bool multiply(float* y, int64_t y_stride) const {
     const Tiles configured;
     bool finite = true;
@@ -42,7 +42,7 @@ class PartOfProduct {
   }
 
  private:
-  // What these lines of the factor that is kept, so deep, give to the result.
+  // Adds the products of these lines of the kept factor, at this depth, to the result.
   bool multiply_kept(const PanelRange& kept, float* y, int64_t y_stride) const {
     split_panels(kept_, kept, kept_panels_, group_ahead(0, kept, kept.tiles() * kept.steps));
     bool finite = true;
@@ -55,7 +55,7 @@ class PartOfProduct {
     return finite;
   }
 
-  // Both are split. `y`: the whole part of the result.
+  // Multiplies the split lines of the kept factor by the split group. `y` is the thread's whole share of the result.
   bool multiply_group(const PanelRange& kept, const PanelRange& group, const ResultBlock& y, Prefetcher& ahead) const {
     const int64_t panel = kept.steps * kStepBytes;
     bool finite = true;
@@ -75,7 +75,7 @@ class PartOfProduct {
     return finite;
   }
 
-  // The group that begins at this line, as deep as the factor that is kept.
+  // A prefetcher of the group that begins at this line, at the depth of the kept lines.
   Prefetcher group_ahead(int64_t line, const PanelRange& kept, int64_t turns) const {
     const int64_t inner = std::min(division_.depth, passing_.inner - kept.depth);
     return {passing_,
@@ -85,7 +85,7 @@ class PartOfProduct {
 
   const ProductDivision& division_;
   const Factor &kept_, &passing_;
-  int64_t rows_ahead_;  // of the factor that passes by, that the cache holds
+  int64_t rows_ahead_;  // rows of the passing factor that the cache holds
   std::byte *kept_panels_, *group_panels_;
   float* sums_;
 };
@@ -155,12 +155,12 @@ class TiledProduct final : public Kernel {
     auto* y = reinterpret_cast<float*>(results[0]);
     std::atomic<bool> finite = true;
     parallel_for(grid_.down * grid_.across, grid_.rows * grid_.columns * s.inner, [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part) {
-        const int64_t row = part / grid_.across * grid_.rows, column = part % grid_.across * grid_.columns;
+      for (int64_t share = begin; share < end; ++share) {
+        const int64_t row = share / grid_.across * grid_.rows, column = share % grid_.across * grid_.columns;
         const Factor left{a + row * s.a_row, std::min(grid_.rows, s.rows - row), s.a_row, s.inner, s.a_column, true};
         const Factor right{
             b + column * s.b_column, std::min(grid_.columns, s.columns - column), s.b_column, s.inner, s.b_row, false};
-        const PartOfProduct product(division_, left, right, scratch + part * division_.scratch_bytes());
+        const ShareOfProduct product(division_, left, right, scratch + share * division_.scratch_bytes());
         if (!product.multiply(y + row * s.columns + column, s.columns)) finite = false;
       }
     });

@@ -9,11 +9,11 @@
 
 namespace alloy::cpu::amx {
 
-// By tiles. Where the result is not finite, `otherwise`, which computes the same, has the last word: parts of
-// infinities, and of what is almost too large for a float32, are no numbers.
+// A kernel on tiles. If its result is not finite, `otherwise`, which computes the same, computes it again: infinities
+// and numbers close to the largest float32 cannot be split.
 std::unique_ptr<Kernel> make_product(const ProductShape& shape, std::unique_ptr<Kernel> otherwise);
 
-// For PackedProduct; null where there are no tiles.
+// The loops of a PackedProduct on tiles; null if the processor has none.
 const PackedLoops* packed_loops();
 
 }  // namespace alloy::cpu::amx

@@ -27,7 +27,7 @@ ProductDivision::ProductDivision(int64_t rows, int64_t columns, int64_t inner, c
   depth = round_up(divide_up(inner, divide_up(inner, deepest_panel(machine))), kDepth);
   const int64_t fewer = std::min(rows, columns), most = std::max(most_kept / depth, kPanelLines);
   kept_lines = round_up(divide_up(fewer, divide_up(fewer, most)), kPanelLines);
-  // Several groups, since all but the first are fetched while the one before is multiplied.
+  // Several groups, because the first one cannot be fetched during a multiplication.
   group_lines = std::clamp<int64_t>(std::max(rows, columns) / kPanelLines / 8, 1, kLargestGroup) * kPanelLines;
 }
 

@@ -1,5 +1,4 @@
-// The tile registers. Instructions name them by number, so that what runs over them is macros:
-//
+// The tile registers. Instructions name them by number, so the code that uses them consists of macros:
 //                                    right factor's lines
 //                                   0 to 15       16 to 31
 //                                 register 6     register 7
@@ -8,8 +7,8 @@
 //                    16 to 31
 //                   register 5       sum 2          sum 3
 //
-// `rows` and `columns` are constants where these stand: how many of the left factor's and of the right factor's tiles
-// count, 1 or 2. Included by multiply-inl.h alone, which takes the macros away.
+// The macros need two constants: `rows` and `columns`, the number of tiles (1 or 2) of the left and of the right
+// factor. Only multiply-inl.h includes this file, and removes the macros.
 #pragma once
 
 #define ALLOY_EACH_SUM(DO)                              \
@@ -19,11 +18,11 @@
     if constexpr (rows > 1) DO(2, 5, 6);                \
     if constexpr (rows > 1 && columns > 1) DO(3, 5, 7); \
   } while (false)
-// What is done with a sum.
+// Operations on a sum.
 #define ALLOY_BEGIN(sum, a, b) _tile_zero(sum)
 #define ALLOY_END(sum, a, b) _tile_stored(sum, sums + (sum) * kLines * kLines, kLines * 4)
 #define ALLOY_MULTIPLY(sum, a, b) _tile_dpbf16ps(sum, a, b)
-// Loads a part of the left factor's tiles, or of the right one's.
+// Loads a part of the left factor's tiles, or of the right factor's.
 #define ALLOY_LEFT(part)                                                                  \
   do {                                                                                    \
     _tile_loadd(4, left + (part) * kTileBytes, 64);                                       \

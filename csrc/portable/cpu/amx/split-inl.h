@@ -1,5 +1,5 @@
-// How a factor becomes panels: every float32 the sum of three bfloat16s. Included once by each kernel on tiles, behind
-// ALLOY_HAS_AMX; its functions must run only where machine().tiles says so.
+// Splits a factor into panels: every float32 becomes the sum of three bfloat16s. Included once by each kernel on tiles,
+// after ALLOY_HAS_AMX is checked; its functions may only run if machine().tiles is true.
 #pragma once
 
 #include <immintrin.h>
@@ -14,7 +14,7 @@
 
 #pragma GCC diagnostic push
 #if !defined(__clang__)
-// GCC's own intrinsics begin with vectors that they do not set.
+// GCC's own intrinsics read vectors that they never set.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -22,7 +22,7 @@ HWY_PUSH_ATTRIBUTES(ALLOY_AMX_TARGETS)
 namespace alloy::cpu::amx {
 namespace {
 
-// The nearest bfloat16; its bits are the upper half.
+// Rounds to the nearest bfloat16, whose bits are the upper half.
 inline __m512 leading_part(__m512 x) {
   const __m512i bits = _mm512_add_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x8000));
   return _mm512_castsi512_ps(_mm512_and_si512(bits, _mm512_set1_epi32(static_cast<int>(0xffff0000))));
@@ -32,7 +32,7 @@ inline void store_part(__m512 low, __m512 high, std::byte* to) {
   _mm512_store_si512(to, _mm512_or_si512(_mm512_castps_si512(high), _mm512_srli_epi32(_mm512_castps_si512(low), 16)));
 }
 
-// The parts of a tile's row. `low` and `high`: elements i and i + 16 of the sum.
+// Splits a row of a tile. `low` and `high` are the elements i and i + 16 of each line.
 inline void split_row(__m512 low, __m512 high, std::byte* to) {
   HWY_UNROLL(2)
   for (int64_t part = 0; part + 1 < kParts; ++part, to += kTileBytes) {
@@ -41,7 +41,7 @@ inline void split_row(__m512 low, __m512 high, std::byte* to) {
     low = _mm512_sub_ps(low, low_part);
     high = _mm512_sub_ps(high, high_part);
   }
-  store_part(low, high, to);  // of 24 bits eight are left
+  store_part(low, high, to);  // 8 of the 24 bits are left
 }
 
 inline __m512 unpack_low(__m512 x, __m512 y) {
@@ -51,7 +51,7 @@ inline __m512 unpack_high(__m512 x, __m512 y) {
   return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(x), _mm512_castps_pd(y)));
 }
 
-// Makes the rows the columns.
+// Transposes 16 rows.
 inline void transpose(__m512 rows[16]) {
   __m512 t[16];
   HWY_UNROLL(8)
@@ -66,7 +66,7 @@ inline void transpose(__m512 rows[16]) {
     rows[i + 2] = unpack_low(t[i + 1], t[i + 3]);
     rows[i + 3] = unpack_high(t[i + 1], t[i + 3]);
   }
-  // Quarter q of rows[4 i + c] is now column 4 q + c of rows 4 i to 4 i + 3.
+  // Now quarter q of rows[4 i + c] is column 4 q + c of rows 4 i to 4 i + 3.
   HWY_UNROLL(4)
   for (int c = 0; c < 4; ++c) {
     t[c] = _mm512_shuffle_f32x4(rows[c], rows[4 + c], 0x88);
@@ -87,7 +87,7 @@ inline __mmask16 first_lanes(int64_t count) {
   return static_cast<__mmask16>((1U << std::clamp<int64_t>(count, 0, 16)) - 1);
 }
 
-// Up to 16 rows of up to 16 elements, with zeros behind them.
+// Up to 16 rows of up to 16 elements; zeros follow them.
 struct Square {
   const float* at;
   int64_t stride, rows, columns;
@@ -97,7 +97,7 @@ struct Square {
   }
 };
 
-// The parts of a tile that has the rows of these squares, or, transposed, their columns.
+// Splits a tile that has the rows of these squares, or, if `transposed`, their columns.
 inline void split_tile(const Square& low, const Square& high, bool transposed, std::byte* to) {
   if (!transposed) {
     for (int64_t i = 0; i < 16; ++i) split_row(low.row(i), high.row(i), to + i * 64);
@@ -112,7 +112,7 @@ inline void split_tile(const Square& low, const Square& high, bool transposed, s
   for (int64_t i = 0; i < 16; ++i) split_row(lows[i], highs[i], to + i * 64);
 }
 
-// Tile t of the panels of these lines, s tiles deep.
+// Splits tile t of the panels of these lines, at step s.
 inline void split_tile_of(const Factor& f, const PanelRange& range, std::byte* to, int64_t t, int64_t s) {
   const int64_t l = range.line + t * kLines, k = range.depth + s * kDepth, lines = range.end - l, low = f.inner - k,
                 high = low - kDepth / 2;
@@ -124,13 +124,13 @@ inline void split_tile_of(const Factor& f, const PanelRange& range, std::byte* t
   } else split_tile({at, f.inner_stride, low, lines}, {half, f.inner_stride, high, lines}, f.left, place);
 }
 
-// Of the second-level cache of this processor.
+// For the second-level cache of this processor.
 inline int64_t rows_in_cache(int64_t stride_bytes) {
   static const Cache cache = machine().l2;
   return rows_that_fit(stride_bytes, cache);
 }
 
-// split_panels() for rows so far apart that they would evict each other from the cache: rows that could not be fetched
+// split_panels() for rows so far apart that they evict each other from the cache. Rows that could not be fetched
 // earlier are fetched one step ahead.
 HWY_NOINLINE void split_distant_rows(const Factor& f, const PanelRange& range, std::byte* to, Prefetcher ahead) {
   const int64_t tiles = range.tiles(), all = std::min(range.steps * kDepth, f.inner - range.depth),
@@ -146,14 +146,14 @@ HWY_NOINLINE void split_distant_rows(const Factor& f, const PanelRange& range, s
   }
 }
 
-// Splits the lines into panels. `ahead`: what is fetched meanwhile, a turn for each tile.
+// Splits the lines into panels. `ahead` fetches other lines meanwhile, one turn for each tile.
 inline void split_panels(const Factor& f, const PanelRange& range, std::byte* to, Prefetcher ahead) {
   const int64_t tiles = range.tiles(), steps = range.steps;
   const auto split = [&](int64_t t, int64_t s) {
     ahead.fetch();
     split_tile_of(f, range, to, t, s);
   };
-  // In the order in which the elements lie.
+  // In the order of the elements in memory.
   if (f.inner_stride == 1) {
     for (int64_t t = 0; t < tiles; ++t) {
       for (int64_t s = 0; s < steps; ++s) {

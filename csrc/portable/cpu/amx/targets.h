@@ -1,4 +1,4 @@
-// Whether kernels on AMX tiles can be compiled, and for what. Whether the processor has tiles is machine().tiles.
+// ALLOY_HAS_AMX says if kernels on AMX tiles can be compiled; machine().tiles says if the processor has tiles.
 #pragma once
 
 #include <hwy/base.h>
@@ -8,5 +8,5 @@
 #else
 #define ALLOY_HAS_AMX 0
 #endif
-// What functions that use tiles are compiled for.
+// The instruction sets of functions that use tiles.
 #define ALLOY_AMX_TARGETS "avx512f,avx512bw,avx512dq,amx-tile,amx-bf16"
