@@ -11,7 +11,7 @@
 namespace alloy::compiler {
 namespace {
 
-using device::Layout;
+using device::PackedWeights;
 using device::Place;
 using device::Plan;
 using device::Step;
@@ -270,12 +270,12 @@ class Planner {
     for (const CopyOut& c : late_copies_) emit_copy(place_of(c.value), c.target, c.value.type().byte_count());
     for (const Detour& d : detours_) emit_copy(arena(d.buffer), d.target, d.value.type().byte_count());
     plan_.scratch_offset = plan_.arena_bytes;
-    plan_.layouts_offset = plan_.arena_bytes += aligned(scratch);
-    for (Layout& layout : plan_.layouts) {
-      layout.offset += plan_.layouts_offset;
-      plan_.steps[layout.step].operands[layout.operand] = {Place::Kind::kArena, layout.offset};
+    plan_.packed_weights_offset = plan_.arena_bytes += aligned(scratch);
+    for (PackedWeights& weights : plan_.packed_weights) {
+      weights.offset += plan_.packed_weights_offset;
+      plan_.steps[weights.step].operands[weights.operand] = {Place::Kind::kArena, weights.offset};
     }
-    plan_.arena_bytes += layout_bytes_;
+    plan_.arena_bytes += packed_weights_bytes_;
   }
 
   // True if no run changes the contents.
@@ -293,8 +293,9 @@ class Planner {
     for (const Value& v : op.operands) step.operands.push_back(place_of(v));
     for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of(op.result(r)));
     if (const auto own = step.kernel->prepacked(); own && lasts(step.operands[own->operand])) {
-      plan_.layouts.push_back({plan_.steps.size(), own->operand, step.operands[own->operand], layout_bytes_});
-      layout_bytes_ += aligned(own->bytes);
+      plan_.packed_weights.push_back(
+          {plan_.steps.size(), own->operand, step.operands[own->operand], packed_weights_bytes_});
+      packed_weights_bytes_ += aligned(own->bytes);
       step.kernel->take_prepacked();
     }
     const size_t scratch = step.kernel->scratch_bytes();
@@ -338,7 +339,7 @@ class Planner {
   ValueMap<Place> places_;
   ValueMap<size_t> buffer_of_;
   std::vector<Buffer> buffers_;
-  size_t layout_bytes_ = 0;
+  size_t packed_weights_bytes_ = 0;
   std::vector<CopyOut> result_copies_, late_copies_;
   std::vector<Detour> detours_;
 };

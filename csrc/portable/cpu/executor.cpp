@@ -30,14 +30,14 @@ Executor::Executor(device::Plan plan, std::shared_ptr<device::Arena> arena)
     : plan_(std::move(plan)), arena_(std::move(arena), plan_.arena_bytes), threads_(kernel_threads()) {
   for (const Step& step : plan_.steps) {
     Call call{step.kind, kernel_of(step), pointers_.size(), 0, step.bytes, step.target};
-    // If the number of threads was set meanwhile, there are kernels for both numbers.
+    // If the number of threads changed during planning, there are kernels for both numbers.
     if (call.kernel != nullptr && call.kernel->threads() != threads_) threads_ = 0;
     for (const Place& place : step.operands) resolve(place);
     call.results = pointers_.size();
     for (const Place& place : step.results) resolve(place);
     calls_.push_back(call);
   }
-  prepacked_.resize(plan_.layouts.size());
+  prepacked_.resize(plan_.packed_weights.size());
 }
 
 void Executor::resolve(const Place& place) {
@@ -52,7 +52,7 @@ void Executor::resolve(const Place& place) {
 }
 
 void Executor::use_arena(const device::ArenaShare::Use& use) {
-  if (!use.as_left) prepacked_.assign(plan_.layouts.size(), std::nullopt);
+  if (!use.as_left) prepacked_.assign(plan_.packed_weights.size(), std::nullopt);
   std::byte* const base = use.storage.host_bytes();
   if (base == base_) return;
   base_ = base;
@@ -77,16 +77,16 @@ void Executor::patch(const device::Arguments& arguments) {
 }
 
 void Executor::prepack(const device::Arguments& arguments) {
-  for (size_t i = 0; i < plan_.layouts.size(); ++i) {
-    const device::Layout& layout = plan_.layouts[i];
-    const size_t source = layout.source.index;
-    const bool is_constant = layout.source.kind == Place::Kind::kConstant;
+  for (size_t i = 0; i < plan_.packed_weights.size(); ++i) {
+    const device::PackedWeights& weights = plan_.packed_weights[i];
+    const size_t source = weights.source.index;
+    const bool is_constant = weights.source.kind == Place::Kind::kConstant;
     std::optional<uint64_t> version;
     if (is_constant) version = 0;
     else if (!arguments.versions.empty()) version = arguments.versions[plan_.variables[source]];
     if (version && prepacked_[i] == version) continue;
-    kernel_of(plan_.steps[layout.step])
-        ->prepack(is_constant ? plan_.constants[source].data() : variables_[source], base_ + layout.offset);
+    kernel_of(plan_.steps[weights.step])
+        ->prepack(is_constant ? plan_.constants[source].data() : variables_[source], base_ + weights.offset);
     prepacked_[i] = version;
   }
 }
@@ -108,9 +108,9 @@ bool Executor::run(const device::Arguments& arguments) {
   return true;
 }
 
-// Of a run that was interrupted: throws where it may end before this step.
+// Called if the run was interrupted: throws if the run may end before this step.
 void Executor::end_before(size_t at) const {
-  // The steps before it, and those of loops around it, which an iteration may have made.
+  // Steps that may have run: those before this one, and those of the loops around it.
   size_t end = at;
   for (size_t i = at; i < plan_.steps.size(); ++i) {
     if (plan_.steps[i].kind == Step::Kind::kJump && plan_.steps[i].target <= at) end = i;

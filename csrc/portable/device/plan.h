@@ -43,7 +43,7 @@ inline bool writes_variable(const Step& step) {
 }
 
 // Weights that no run changes, packed in the order that their kernel wants (Kernel::prepacked).
-struct Layout {
+struct PackedWeights {
   size_t step;     // a call
   size_t operand;  // of the call: the weights
   Place source;    // a variable or a constant
@@ -67,11 +67,11 @@ class ConstantBytes {
 // The ops and values belong to the planned graph, which must outlive the plan.
 struct Plan {
   std::vector<Step> steps;
-  std::vector<Layout> layouts;
+  std::vector<PackedWeights> packed_weights;
   std::vector<ConstantBytes> constants;
   std::vector<int64_t> variables;  // slots, ascending
-  size_t arena_bytes = 0;          // values, scratch, and layouts
-  size_t scratch_offset = 0, layouts_offset = 0;
+  size_t arena_bytes = 0;          // values, scratch, and packed weights
+  size_t scratch_offset = 0, packed_weights_offset = 0;
   std::vector<ir::Value> at_peak;  // the values in the arena at the step that needs the most memory
 };
 

@@ -16,7 +16,7 @@ namespace alloy::compiler {
 namespace {
 
 using namespace test;
-using device::Layout;
+using device::PackedWeights;
 using device::Place;
 using device::Plan;
 using device::Step;
@@ -157,11 +157,11 @@ class Machine {
       named_[{Place::Kind::kConstant, i}] = symbol_of(plan.constants[i].literal());
     }
     EXPECT_TRUE(std::is_sorted(plan.variables.begin(), plan.variables.end()));
-    for (const Layout& layout : plan.layouts) {
-      EXPECT_GE(layout.offset, plan.layouts_offset);
-      EXPECT_LT(layout.offset, plan.arena_bytes);
-      arena_[layout.offset] = {plan.steps[layout.step].op->operands[layout.operand].type().byte_count(),
-                               named_.at({layout.source.kind, layout.source.index})};
+    for (const PackedWeights& weights : plan.packed_weights) {
+      EXPECT_GE(weights.offset, plan.packed_weights_offset);
+      EXPECT_LT(weights.offset, plan.arena_bytes);
+      arena_[weights.offset] = {plan.steps[weights.step].op->operands[weights.operand].type().byte_count(),
+                                named_.at({weights.source.kind, weights.source.index})};
     }
   }
 
@@ -240,7 +240,7 @@ class Machine {
     const Op& op = *step.op;
     ASSERT_EQ(step.operands.size(), op.operands.size());
     ASSERT_EQ(step.results.size(), op.results.size());
-    ASSERT_LE(plan_.scratch_offset + step.kernel->scratch_bytes(), plan_.layouts_offset);
+    ASSERT_LE(plan_.scratch_offset + step.kernel->scratch_bytes(), plan_.packed_weights_offset);
     std::vector<Symbol> operands;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       operands.push_back(read(step.operands[i], op.operands[i].type().byte_count()));
@@ -577,7 +577,7 @@ TEST(Plan, TheArenaIsNoLargerThanItsBuffers) {
     for (const Step& step : planned.plan.steps) {
       if (step.kind == Step::Kind::kCall) largest = std::max(largest, step.kernel->scratch_bytes());
     }
-    EXPECT_EQ(planned.plan.layouts_offset - planned.plan.scratch_offset, (largest + 63) / 64 * 64);
+    EXPECT_EQ(planned.plan.packed_weights_offset - planned.plan.scratch_offset, (largest + 63) / 64 * 64);
   }
 }
 

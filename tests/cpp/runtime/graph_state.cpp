@@ -101,7 +101,7 @@ TEST(GraphState, ProgramsSeeWeightsThatOthersWrote) {
   const auto infer = state->program(cpu::cpu_device(), {{x, images}},
                                     {graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1))}, {});
   const auto set = state->program(cpu::cpu_device(), {{given, weights}}, {}, {assign(graph, w, given)});
-  ASSERT_EQ(infer->plan().layouts.size(), 1u);
+  ASSERT_EQ(infer->plan().packed_weights.size(), 1u);
   const device::ArrayMemory ones = array(images), out = array(sums), other = array(weights);
   write(ones, std::vector<float>(3 * 3 * 16, 1));
   for (float weight = 1; weight < 4; ++weight) {

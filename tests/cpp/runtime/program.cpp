@@ -194,7 +194,7 @@ TEST(Program, WeightsAreLaidOutOnceAVersion) {
   const Value x = placeholder(graph, f32({1, 6, 6, 16})), w = variable(graph, f32({3, 3, 16, 32}), 1);
   const Value y = graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1));
   Program program = compile({{x, x.type()}}, {y}, {});
-  ASSERT_EQ(program.plan().layouts.size(), 1u);
+  ASSERT_EQ(program.plan().packed_weights.size(), 1u);
   std::vector<float> images(6 * 6 * 16, 1), weights(3 * 3 * 16 * 32, 1), out(4 * 4 * 32);
   const auto result = [&](std::optional<uint64_t> version, float weight) {
     std::fill(weights.begin(), weights.end(), weight);
@@ -220,7 +220,7 @@ TEST(Program, WeightsAreLaidOutOnceAVersion) {
   cpu().set_threads(threads);
 
   Op* write = assign(graph, w, graph.value(OpCode::add, {w, w}));
-  EXPECT_TRUE(compile({{x, x.type()}}, {y}, {write}).plan().layouts.empty());
+  EXPECT_TRUE(compile({{x, x.type()}}, {y}, {write}).plan().packed_weights.empty());
 }
 
 TEST(Program, VariablesSwap) {

@@ -373,12 +373,13 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
                                                                   mps_shape_of(value.shape()), @"shape",
                                                                   number(value.type().byte_count()), @"bytes", nil]];
   }
-  return [NSDictionary
-      dictionaryWithObjectsAndKeys:number(impl.graph->variable_bytes(*program)), @"variables",
-                                   bytes_of(program->feed_types()), @"feeds", bytes_of(program->result_types()),
-                                   @"results", number(constants), @"constants", number(plan.scratch_offset), @"arena",
-                                   number(plan.layouts_offset - plan.scratch_offset), @"scratch",
-                                   number(plan.arena_bytes - plan.layouts_offset), @"layouts", at_peak, @"atPeak", nil];
+  return [NSDictionary dictionaryWithObjectsAndKeys:number(impl.graph->variable_bytes(*program)), @"variables",
+                                                    bytes_of(program->feed_types()), @"feeds",
+                                                    bytes_of(program->result_types()), @"results", number(constants),
+                                                    @"constants", number(plan.scratch_offset), @"arena",
+                                                    number(plan.packed_weights_offset - plan.scratch_offset),
+                                                    @"scratch", number(plan.arena_bytes - plan.packed_weights_offset),
+                                                    @"layouts", at_peak, @"atPeak", nil];
 }
 
 @end
