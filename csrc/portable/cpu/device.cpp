@@ -31,7 +31,7 @@ constexpr size_t kPage = 4096, kHugePage = size_t{2} << 20;
 
 class CpuStorage final : public device::Storage {
  public:
-  // With `release`, memory that has another owner, which the device has not allocated.
+  // If `release` is not null, the memory has another owner.
   CpuStorage(device::Counters& counters, std::byte* bytes, size_t size, std::function<void()> release)
       : device::Storage(size), counters_(counters), bytes_(bytes), release_(std::move(release)) {
     if (!release_) counters_.allocated_bytes.fetch_add(size, std::memory_order_relaxed);
@@ -87,11 +87,12 @@ class CpuStream final : public device::Stream {
   host::WorkQueue queue_;
 };
 
-// What joins is computed tile by tile, in the first-level cache.
+// Joined ops are computed tile by tile, in the first-level cache.
 class CpuFusionPolicy final : public device::FusionPolicy {
  public:
   bool joins(const ir::Op& op) const override { return Elementwise::accepts(op); }
-  size_t most_values() const override { return Elementwise::kMostBuffers - 2; }  // but a truth value and one to spare
+  // Two buffers are kept back: one for a truth value, one to spare.
+  size_t most_values() const override { return Elementwise::kMostBuffers - 2; }
   bool takes_product(const ir::Op& matmul) const override {
     const auto product = OuterProducts::of(matmul);
     return product && packed_product_pays(*product);
@@ -104,22 +105,22 @@ class CpuDevice final : public device::Device {
   std::string_view name() const noexcept override { return "Alloy CPU"; }
 
   std::shared_ptr<device::Storage> allocate(size_t bytes) override {
-    // An empty array still has an address, and aligned_alloc wants whole multiples of the alignment.
+    // An empty array needs an address too, and aligned_alloc needs a multiple of the alignment.
     const bool huge = bytes >= kHugePage;
     const size_t alignment = huge ? kHugePage : kPage;
     const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     if (rounded < bytes) return nullptr;
-    // Linux would promise more than there is and end the process when it is used.
+    // Linux may promise more memory than there is, and kill the process that uses it.
     if (counters().allocated_bytes.load(std::memory_order_relaxed) + rounded > memory_size()) return nullptr;
 #if defined(__GLIBC__)
-    // glibc keeps what was freed, initial values of variables for example, and would not take a large block from it.
+    // glibc keeps freed memory (initial values of variables, for example) and would not use it for a large block.
     if (rounded >= kLarge) malloc_trim(0);
 #endif
     void* memory = std::aligned_alloc(alignment, rounded);
     if (!memory) return nullptr;
 #if defined(MADV_HUGEPAGE)
-    // Fewer translations of addresses: some percent of a large network's step. A system without huge pages says no, and
-    // nothing is lost. Not for what was only rounded up.
+    // Huge pages need fewer address translations, which saves some percent of a large network's step. A system without
+    // them refuses, which does no harm. Not for a size that was only rounded up.
     if (huge) static_cast<void>(madvise(memory, (bytes + kPage - 1) / kPage * kPage, MADV_HUGEPAGE));
 #endif
     return std::make_shared<CpuStorage>(counters(), static_cast<std::byte*>(memory), bytes, nullptr);
@@ -187,7 +188,7 @@ class CpuDevice final : public device::Device {
 }  // namespace
 
 device::Device& cpu_device() {
-  // Never destroyed: storage may be freed after static objects are gone.
+  // Never destroyed: storage may be freed after static objects are destroyed.
   static CpuDevice& device = *new CpuDevice;
   return device;
 }

@@ -1,5 +1,4 @@
-// What runs a plan on the CPU: a flat list of calls of kernels over one arena, with jumps where the graph has
-// conditionals.
+// Runs a plan on the CPU: a flat list of kernel calls over one arena, with jumps for conditionals and loops.
 #pragma once
 
 #include <memory>
@@ -12,10 +11,10 @@
 
 namespace alloy::cpu {
 
-// Its plan is stale once kernels are to use another number of threads.
+// The plan is stale once kernels shall use another number of threads.
 class Executor final : public device::Executor {
  public:
-  // A plan of the CPU's kernels, in an arena of the CPU's.
+  // The plan has kernels of the CPU, and the arena is the CPU's.
   Executor(device::Plan plan, std::shared_ptr<device::Arena> arena);
 
   const device::Plan& plan() const override { return plan_; }
@@ -44,13 +43,13 @@ class Executor final : public device::Executor {
 
   const device::Plan plan_;
   device::ArenaShare arena_;
-  int threads_;                // that the kernels were prepared for; 0: for different counts
-  std::byte* base_ = nullptr;  // of the arena in the last run
+  int threads_;                // of the kernels; 0 if they differ
+  std::byte* base_ = nullptr;  // the arena in the last run
   std::vector<Call> calls_;
-  std::vector<std::byte*> pointers_;                     // of all calls, those to constants fixed
-  std::vector<Patch> patches_, inside_;                  // the others: what every run brings, and what is in the arena
-  std::vector<std::byte*> feeds_, variables_, results_;  // of the run
-  std::vector<std::optional<uint64_t>> prepacked_;       // which version, of each of the plan's layouts
+  std::vector<std::byte*> pointers_;                     // of all calls; pointers to constants never change
+  std::vector<Patch> patches_, inside_;                  // pointers that each run sets; pointers into the arena
+  std::vector<std::byte*> feeds_, variables_, results_;  // of the current run
+  std::vector<std::optional<uint64_t>> prepacked_;       // by packed weights, the version that was packed
   std::vector<device::StepTime> times_;                  // empty without profiling
 };
 

@@ -1,4 +1,4 @@
-// From an op to its kernel.
+// Makes the kernel of an op.
 #include "cpu/kernel.h"
 
 #include "cpu/families.h"
@@ -16,7 +16,7 @@ void require_float(const Op& op) {
   if (op.operands[0].dtype() != ir::DType::float32) refuse(op, op.operands[0].type());
 }
 
-// Of rows that name none.
+// For rows without a kernel.
 std::unique_ptr<Kernel> make_none(const Op& op) { op.fail("There is no kernel for this op"); }
 
 std::unique_ptr<Kernel> make_kernel(const Op& op) {

@@ -1,4 +1,4 @@
-// The CPU's kernels, and how their threads compute.
+// Kernels of the CPU, and the threads that run them.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace alloy::cpu {
 
-// While one lives, arithmetic on this thread takes denormals for zero, as Apple's kernels do; they cost a hundred times
-// as much as other numbers. Restores the thread's own mode.
+// While one exists, arithmetic on this thread treats denormals as zero, as Apple's kernels do; denormals cost a hundred
+// times as much as other numbers. The destructor restores the thread's mode.
 class FlushDenormals {
  public:
   FlushDenormals();
@@ -24,19 +24,19 @@ class FlushDenormals {
   uint64_t before_;
 };
 
-// Sets how many threads kernels use that are prepared from now on; at least 1. The default is OMP_NUM_THREADS, or else
-// the number of cores of the process (its CPU quota counts).
+// Sets the number of threads, at least 1, of kernels that are made from now on. The default is OMP_NUM_THREADS, or the
+// number of cores that the process may use (its CPU quota counts).
 void set_kernel_threads(int count);
-// How many threads this thread really gets, which may be fewer. OpenMP's own limits count (OMP_THREAD_LIMIT,
-// OMP_MAX_ACTIVE_LEVELS, a parallel region around the caller), and, once it has asked most_threads or started its team,
-// what the system lets the process start. Kernels compute correctly only with as many as they were prepared for, so
-// code that keeps kernels asks before each run.
+// The number of threads that a kernel run by this thread really gets. It is at most the number set. OpenMP's limits
+// count (OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS, a parallel region around the caller); after most_threads() or
+// Team::start(), the limits of the system count too. A kernel computes correctly only with the number it was made for,
+// so code that keeps kernels asks before each run.
 int kernel_threads();
-// How many of `count` threads a team of this thread can have; tries it, the first time.
+// The number of threads, at most `count`, that a team of this thread can have. The first call starts them.
 int most_threads(int count);
 
-// What a thread holds while it prepares or runs kernels: the size of its teams is what kernel_threads() says, whatever
-// OpenMP would choose.
+// Held by a thread while it makes or runs kernels: its teams have kernel_threads() threads, whatever OpenMP would
+// choose.
 class Team {
  public:
   explicit Team(int count = kernel_threads());
@@ -44,8 +44,8 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Starts the team, unless it is there, so that its threads flush denormals, too, and counts it. Call it before a run,
-  // and ask kernel_threads() after it.
+  // Starts and counts the team, unless it exists, and makes its threads flush denormals. Call it before a run, and
+  // kernel_threads() after it.
   static void start();
 
  private:
@@ -55,23 +55,23 @@ class Team {
 class Kernel : public device::Kernel {
  public:
   // Computes the results from the operands, in the op's order, all packed row-major. `scratch` has scratch_bytes()
-  // bytes, aligned to 64. Never throws, never allocates; one run at a time.
+  // bytes, aligned to 64. Never throws or allocates. One run at a time.
   virtual void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const = 0;
-  // Makes the copy that prepacked() speaks of.
+  // Packs the operand that prepacked() names.
   virtual void prepack(const std::byte* /*operand*/, std::byte* /*to*/) const {}
 
-  // The threads it was prepared for: it computes right with no other count.
+  // The number of threads that the kernel was made for; it computes correctly with no other number.
   int threads() const { return threads_; }
 
  private:
   const int threads_ = kernel_threads();
 };
 
-// The kernel of an op whose operands and results are static and computable. Throws ir::Error where there is none.
+// Makes the kernel of an op whose operands and results have static types with arithmetic. Throws ir::Error if there is
+// none.
 std::unique_ptr<Kernel> make_kernel(const ir::Op& op);
 
-// What a thread does while it waits for the others of its loop: it spins for a while (the default), or sleeps almost at
-// once.
+// How a thread waits for the other threads of its loop: it spins for a while (the default), or sleeps almost at once.
 enum class Waiting : uint8_t { kSpin, kSleep };
 void set_waiting(Waiting waiting);
 

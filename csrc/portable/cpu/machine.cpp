@@ -26,7 +26,7 @@ std::optional<T> read_file(const std::string& path) {
   return file >> value ? std::optional<T>(value) : std::nullopt;
 }
 
-// "48K" or "2M" in bytes; 0 where it says neither.
+// Bytes from a text such as "48K" or "2M"; 0 for other texts.
 int64_t bytes_of(const std::string& size) {
   int64_t bytes = 0;
   size_t i = 0;
@@ -45,7 +45,7 @@ bool may_use_tiles() {
       (d & kAmxTile) == 0) {
     return false;
   }
-  // Linux saves the tiles of a process that has asked for them, and refuses where it does not know them.
+  // Linux saves the tiles of a process that asks for them, and refuses if it does not know tiles.
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }

@@ -20,16 +20,16 @@ using ir::Op;
 using ir::OpCode;
 using ir::Shape;
 
-// The values of two axes and then of the spatial ones: oneDNN's order.
+// Values of two axes and then of the spatial axes, which is oneDNN's order.
 Dims pick(const Dims& values, int64_t first, int64_t second, const Dims& spatial) {
   Dims picked{values[first], values[second]};
   for (int64_t axis : spatial) picked.push_back(values[axis]);
   return picked;
 }
 
-// Everything that describes the forward convolution, of elements of one type: also its gradients are described by it.
+// Describes the forward convolution of elements of one type. Its gradients are computed from the same description.
 struct Problem {
-  memory::desc source, weights, result;  // plain layouts
+  memory::desc source, weights, result;  // with plain layouts
   memory::dims strides, dilations, before, after;
   bool channels_last;
 
@@ -56,7 +56,7 @@ struct Problem {
                    pick(packed_strides(shape), l.batch, l.channels, l.spatial), dtype);
   }
 
-  // Groups are an axis of their own before the filters of a group.
+  // Groups become an axis of their own, before the filters of a group.
   static memory::desc weights_desc(const ir::WeightsAxes& l, const Shape& shape, int64_t groups, ir::DType dtype) {
     Dims dims = pick(shape.dims(), l.out, l.in, l.spatial);
     Dims strides = pick(packed_strides(shape), l.out, l.in, l.spatial);
@@ -69,19 +69,19 @@ struct Problem {
   }
 };
 
-// The same tensor in whatever layout oneDNN likes best.
+// The same tensor in the layout that oneDNN chooses.
 memory::desc any_layout(const memory::desc& desc) {
   return {desc.get_dims(), desc.get_data_type(), memory::format_tag::any};
 }
 
-// Reference implementations and products of patches are the slow ones.
+// Reference implementations and products of patches are slow.
 bool is_fast(const dnnl::primitive_desc_base& desc) {
   const char* name = desc.impl_info_str();
   return std::strstr(name, "ref") == nullptr && std::strstr(name, "gemm") == nullptr;
 }
 
-// Data stay as they are if oneDNN is fast on them, which it mostly is with channels last; else it chooses.
-// Weights are its choice always.
+// Data keep their layout if oneDNN is fast on it, as it mostly is with channels last; otherwise oneDNN chooses. It
+// always chooses the layout of weights.
 template <class Make>
 auto best(const Problem& p, const Make& make) {
   const auto free = [&] { return make(any_layout(p.source), any_layout(p.weights), any_layout(p.result)); };
@@ -136,7 +136,7 @@ std::unique_ptr<Kernel> make_weights_gradient(const Problem& p) {
 
 using MakeDirect = std::unique_ptr<Kernel> (*)(const Problem&);
 
-// Of images of float32 there are other ways.
+// Two-dimensional convolutions of float32 may go to other kernels (csrc/README.md).
 std::unique_ptr<Kernel> make_convolution(const Op& op, MakeDirect make_direct) {
   const ConvolutionShapes shapes(op);
   const auto& [x, w, y] = shapes;
@@ -158,9 +158,9 @@ std::unique_ptr<Kernel> make_convolution(const Op& op, MakeDirect make_direct) {
 bool is_convolution(const Op& op) { return op.attributes.has(Attr::kWeightsLayout); }
 
 bool convolves_halves(const Op& convolution) {
-  // Of float16 oneDNN takes twice as long as AMX takes of floats. In its weights gradients of halves threads wait for
-  // each other without sleep: beside other programs that took 20 times as long as with floats. On small images the ways
-  // of floats are faster.
+  // oneDNN takes twice as long for float16 as AMX takes for float32. In its gradients of weights of halves, threads
+  // wait for each other without sleeping: beside other programs they took 20 times as long as with floats. For small
+  // images the kernels for floats are faster.
   const bool computes_weights =
       convolution.code == OpCode::conv2d_weights_gradient || convolution.code == OpCode::conv3d_weights_gradient;
   return convolution.results[0].dtype == ir::DType::bfloat16 && !computes_weights && !has_small_images(convolution);

@@ -1,15 +1,15 @@
-// What is common to the ways to convolve.
+// Shared by the ways to compute a convolution.
 #pragma once
 
 #include "ir/graph.h"
 
 namespace alloy::cpu {
 
-// A convolution or a gradient of one, which no other op shares the layout of weights with.
+// True for a convolution or a gradient of one with the usual layouts of weights.
 bool is_convolution(const ir::Op& op);
-// True if its images are smaller than its kernel.
+// True if the images are smaller than the kernel.
 bool has_small_images(const ir::Op& convolution);
-// True if one of halves is best computed as such, where the processor has units for them.
+// True if the convolution is best computed in its 16-bit type, where the processor has units for it.
 bool convolves_halves(const ir::Op& convolution);
 
 // The shapes of the forward convolution.

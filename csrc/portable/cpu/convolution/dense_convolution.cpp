@@ -19,17 +19,17 @@ using ir::Op;
 using ir::OpCode;
 using ir::Shape;
 
-// Below, writing the matrix costs more than the product saves.
+// With fewer images, writing the matrix costs more than the product saves.
 constexpr int64_t kFewestImages = 16;
 
-// True if every window covers the whole image along one axis. Otherwise the matrix would have zeros, and zero times an
+// True if every window covers the whole image along one axis. Otherwise the matrix would have zeros, and 0 times an
 // infinity outside a window would be NaN.
 bool sees_all(const ir::Window& window, int64_t source, int64_t result) {
   return window.dilation == 1 && (result - 1) * window.stride <= window.before && source + window.before <= window.size;
 }
 
-// The matrix: a row for each position and channel of the source, a column for each of the result. An element is
-// a weight, that of the tap through which the one position sees the other.
+// The matrix of the map: a row for each position and channel of the source, a column for each of the result. Each
+// element is a weight, of the tap through which the result's position sees the source's position.
 class ImageMatrix {
  public:
   ImageMatrix(const ir::Window& rows, const ir::Window& columns, const Shape& source, const Shape& weights,
@@ -62,7 +62,7 @@ class ImageMatrix {
     });
   }
 
-  // The adjoint of write: each weight is the sum of the elements that it became.
+  // The transpose of write: each weight becomes the sum of the elements to which it was written.
   void gather(const float* matrix, float* weights) const {
     parallel_for(taps_ * in_, rows() * columns() / (taps_ * in_), [&](int64_t begin, int64_t end) {
       for (int64_t line = begin; line < end; ++line) {
@@ -85,13 +85,13 @@ class ImageMatrix {
   }
 
  private:
-  // The tap through which a position of the result sees one of the source.
+  // The tap through which a position of the result sees a position of the source.
   static int64_t tap(const ir::Window& window, int64_t result, int64_t source) {
     return source + window.before - result * window.stride;
   }
   static size_t bytes_of(int64_t floats) { return floats * sizeof(float); }
 
-  int64_t taps_, in_, out_, sources_, results_;  // in_, out_: channels
+  int64_t taps_, in_, out_, sources_, results_;  // in_, out_ are channels
   std::vector<int64_t> tap_of_;
 };
 

@@ -1,5 +1,5 @@
-// Running totals along an axis. Each is made one element after the other, so that it does not depend on the number of
-// threads, which divide what lies beside the axis among them.
+// Running totals along an axis. Each line along the axis is computed in order by one thread, so the result does not
+// depend on the number of threads.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -30,7 +30,7 @@ struct Product : Sum<T> {
   static Total combine(Total total, T x) { return total * static_cast<Total>(x); }
 };
 
-// Before the first number the total is NaN, as that of NaN alone is, or what no integer is beyond.
+// The total starts with NaN, which any number replaces; that of integers with the greatest or the least number.
 template <class T>
 struct Minimum {
   using Total = T;
@@ -73,7 +73,7 @@ class Accumulate final : public Kernel {
   }
 
  private:
-  static constexpr int64_t kColumns = 64;  // that one thread makes at once
+  static constexpr int64_t kColumns = 64;  // that a thread computes at once
 
   void total(const T* x, T* y, int64_t step, int64_t columns) const {
     typename Operation<T>::Total totals[kColumns];
@@ -87,7 +87,7 @@ class Accumulate final : public Kernel {
   }
 
   bool reverse_;
-  int64_t lines_ = 1, extent_ = 1, columns_ = 1;  // before the axis, along it, behind it
+  int64_t lines_ = 1, extent_ = 1, columns_ = 1;  // before the axis, along it, after it
 };
 
 template <template <class> class Operation>

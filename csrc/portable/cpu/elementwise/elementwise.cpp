@@ -18,16 +18,16 @@ using ir::Op;
 using ir::OpCode;
 using ir::Value;
 
-// A tile of every buffer of a chain fits into the first-level cache together.
+// One tile of each buffer of a chain fits into the first-level cache.
 constexpr size_t kBufferBytes = kMeasured.l1.way_bytes;
-// Buffers whole ways of the cache apart would evict each other.
+// Buffers at a distance of whole ways of the cache would evict each other.
 constexpr size_t kBufferPitch = kBufferBytes + kCacheLine;
-// A quantum of the widest element.
+// A quantum of the widest element type.
 constexpr size_t kRestBytes = kStepQuantum * sizeof(int64_t);
-// Without buffers a tile is only a portion of work.
+// The size of a tile in a chain without buffers, where only the work matters.
 constexpr int64_t kUnbufferedTile = 4096;
 
-// For each element. Functions that only floats have are dearer than arithmetic.
+// Work per element. Functions of floats cost more than arithmetic.
 int64_t work_of(const Op& op) {
   if (op.info().types == ir::TypeClass::floating) return 6;
   const int64_t elements = std::max<int64_t>(op.results[0].shape.element_count(), 1);
@@ -72,7 +72,7 @@ Elementwise::Elementwise(std::span<const Op* const> ops, std::span<const Value> 
   set_tiles();
 }
 
-// Axes along which every operand moves alike are one axis.
+// Merges axes along which all operands have compatible strides.
 void Elementwise::set_axes(const ir::Shape& shape, std::span<const Value> operands) {
   std::vector<Axis> axes;
   std::vector<int64_t> next(operands.size(), 1);
@@ -103,10 +103,10 @@ void Elementwise::set_axes(const ir::Shape& shape, std::span<const Value> operan
   for (const Axis& axis : outer_) rows_ *= axis.extent;
 }
 
-// Buffers of intermediate values, by place; one whose value has been read for the last time is taken again.
+// Buffers of intermediate values, by place. A buffer is reused after its value's last use.
 class Elementwise::BufferPool {
  public:
-  // Places from `first` on.
+  // The places begin at `first`.
   explicit BufferPool(size_t first) : first_(first) {}
 
   bool has(uint16_t place) const { return place >= first_; }
@@ -185,7 +185,7 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
   }
 }
 
-// Whole rows to a tile where rows are short, whole quanta where it can be; else parts of one row.
+// A tile holds whole rows if rows are short, in whole quanta if possible; otherwise it is a piece of one row.
 void Elementwise::set_tiles() {
   const int64_t buffered = kBufferBytes / widest_;
   const int64_t quantum = kStepQuantum;
@@ -201,7 +201,7 @@ void Elementwise::set_tiles() {
     if (input.access == Access::kOnce || input.access == Access::kGather) input.buffer = buffers_++;
   }
   rest_bytes_ = (inputs_.size() + outputs_.size()) * kRestBytes;
-  part_scratch_bytes_ = rest_bytes_ + buffers_ * kBufferPitch;
+  worker_scratch_bytes_ = rest_bytes_ + buffers_ * kBufferPitch;
   if (rows_per_tile_ > 0) {
     tile_count_ = rows_per_tile_ * row_count_;
     tiles_ = ir::divide_up(rows_, rows_per_tile_);
@@ -214,7 +214,7 @@ void Elementwise::set_tiles() {
 
 Elementwise::Access Elementwise::access_of(size_t operand) const {
   if (inputs_[operand].is_scalar) return Access::kScalar;
-  // Axes of size 1 are gone, so that a row of one element is the whole shape.
+  // Axes of size 1 have been removed, so a row of one element is the whole shape.
   bool still = true, dense = row_count_ == 1 || inputs_[operand].inner_stride == 1;
   int64_t expected = row_count_;
   for (auto axis = outer_.rbegin(); axis != outer_.rend(); ++axis) {
@@ -242,14 +242,14 @@ inline int64_t Elementwise::row_offset(size_t operand, int64_t row) const {
   return outer_.empty() ? 0 : offset + row * outer_[0].strides[operand];
 }
 
-// One thread's run over its tiles, with its own buffers.
+// Runs one thread's tiles with buffers of its own.
 class Elementwise::Worker {
  public:
   Worker(const Elementwise& kernel, const std::byte* const* operands, std::byte* const* results, std::byte* scratch)
       : k_(kernel), operands_(operands), results_(results), rests_(scratch), buffers_(scratch + k_.rest_bytes_) {
     const size_t fixed = k_.inputs_.size() + k_.outputs_.size();
     for (size_t i = 0; i < k_.intermediates_; ++i) places_[fixed + i] = buffer(i);
-    // Rows of every tile are those of the first, of which a last tile is the beginning.
+    // All tiles have the same rows here; the last tile may have fewer of them.
     for (size_t i = 0; i < k_.inputs_.size(); ++i) {
       if (k_.inputs_[i].access == Access::kOnce) {
         fill(i, {0, std::max<int64_t>(k_.rows_per_tile_, 1), 0, k_.tile_count_});
@@ -257,14 +257,14 @@ class Elementwise::Worker {
     }
   }
 
-  // Takes the elements of that operand from `origin` on from `elements`.
+  // Reads the operand from `elements`, which begin at its element `origin`.
   void stand_apart(size_t operand, const std::byte* elements, int64_t origin) {
     apart_ = operand;
     elements_ = elements;
     origin_ = origin;
   }
 
-  // The elements [begin, end), tile by tile.
+  // Computes the elements [begin, end), tile by tile.
   void run(int64_t begin, int64_t end) {
     while (begin < end) {
       const int64_t row = begin / k_.row_count_, first = begin % k_.row_count_;
@@ -298,7 +298,7 @@ class Elementwise::Worker {
     for (size_t i = 0; i < k_.inputs_.size(); ++i) {
       const Input& input = k_.inputs_[i];
       const int64_t width = input.width;
-      // Steps only read their operands.
+      // The cast is safe, because steps do not write their operands.
       auto* data = const_cast<std::byte*>(operands_[i]);
       if (i == apart_) places_[i] = const_cast<std::byte*>(elements_) + (position - origin_) * width;
       else if (input.access == Access::kDense) places_[i] = data + position * width;
@@ -317,7 +317,7 @@ class Elementwise::Worker {
     if (whole < count) run_rest(whole, count - whole);
   }
 
-  // The elements behind the last whole quantum, computed in buffers as a quantum of their own.
+  // Computes the elements after the last whole quantum, copied into buffers of a whole quantum.
   void run_rest(size_t begin, size_t count) {
     std::byte* places[kMostBuffers];
     std::copy_n(places_, k_.inputs_.size() + k_.outputs_.size() + k_.intermediates_, places);
@@ -361,16 +361,16 @@ class Elementwise::Worker {
 void Elementwise::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
   const int64_t per_tile = tiles_ > 0 ? rows_ * row_count_ / tiles_ : 0;
   parallel_shares(tiles_, per_tile * work_per_element_, [&](int64_t share, int64_t begin, int64_t end) {
-    Worker worker(*this, operands, results, scratch + share * part_scratch_bytes_);
+    Worker worker(*this, operands, results, scratch + share * worker_scratch_bytes_);
     worker.run(begin_of_tile(begin), begin_of_tile(end));
   });
 }
 
-void Elementwise::run_part(const std::byte* const* operands, std::byte* const* results, const Part& part,
-                           std::byte* scratch) const {
+void Elementwise::run_range(const std::byte* const* operands, std::byte* const* results, const Range& range,
+                            std::byte* scratch) const {
   Worker worker(*this, operands, results, scratch);
-  worker.stand_apart(part.apart, part.elements, part.begin);
-  worker.run(part.begin, part.end);
+  worker.stand_apart(range.apart, range.elements, range.begin);
+  worker.run(range.begin, range.end);
 }
 
 bool Elementwise::in_place(size_t operand, size_t result) const {

@@ -1,5 +1,5 @@
-// `fused` ops: a chain of elementwise ops, alone or behind the sum of outer products that feeds it; as a whole, or held
-// back by a flag.
+// `fused` ops: a chain of elementwise ops, perhaps after a sum of outer products that feeds it, and perhaps cancelled
+// by a flag.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -19,14 +19,14 @@ size_t position(const std::vector<Value>& values, Value v) {
   return std::find(values.begin(), values.end(), v) - values.begin();
 }
 
-// What a chain ends with where every result is select(flag, new, old), one flag for all and each old value an operand:
-// then the chain without the selects computes all or nothing, and the flag costs nothing for each element.
+// A chain in which every result is select(flag, new, old), with one flag for all and an operand as each old value. The
+// chain without these selects then computes either all results or none, and the flag costs nothing per element.
 struct Guard {
-  size_t flag;              // among the op's operands
-  std::vector<size_t> old;  // of each result, among the op's operands
+  size_t flag;              // number of the operand
+  std::vector<size_t> old;  // by result, number of the operand
 };
 
-// Takes the guard off the chain and the results, if there is one.
+// Removes the guard from the chain and the results, if there is one.
 std::optional<Guard> take_guard(const Op& fused, std::vector<const Op*>& chain, std::vector<Value>& results) {
   const std::vector<Value>& operands = fused.operands;
   std::vector<Value> unguarded;
@@ -62,10 +62,10 @@ std::optional<Guard> take_guard(const Op& fused, std::vector<const Op*>& chain, 
   return guard;
 }
 
-// Does all of a kernel's work, or leaves the old values.
+// Runs a kernel, or keeps the old values.
 class Guarded final : public Kernel {
  public:
-  // `places`: of the kernel's operands among the op's.
+  // `places` maps the kernel's operands to the op's.
   Guarded(Guard guard, std::unique_ptr<Kernel> kernel, std::vector<size_t> places, const std::vector<Value>& results)
       : guard_(std::move(guard)), kernel_(std::move(kernel)), places_(std::move(places)) {
     for (const Value& v : results) bytes_.push_back(v.type().byte_count());
@@ -84,7 +84,7 @@ class Guarded final : public Kernel {
   }
   size_t scratch_bytes() const override { return kernel_->scratch_bytes(); }
 
-  // Another result's old value must last until it is copied.
+  // The old value of another result must last until it is copied.
   bool in_place(size_t operand, size_t result) const override {
     for (size_t r = 0; r < guard_.old.size(); ++r) {
       if (guard_.old[r] == operand && r != result) return false;
@@ -100,10 +100,10 @@ class Guarded final : public Kernel {
   std::vector<size_t> bytes_;  // of each result
 };
 
-// Every panel of the product goes through the chain as soon as it is there.
+// Each panel of the product goes through the chain as soon as it is computed.
 class ProductChain final : public Kernel {
  public:
-  // `product`: the matmul's elements as the chain takes them.
+  // `product` is the value that the chain reads: the matmul or a reshape of it.
   ProductChain(const Op& fused, const Op& matmul, Value product, const std::vector<const Op*>& chain,
                const std::vector<Value>& results)
       : left_(position(fused.operands, matmul.operands[0])),
@@ -124,20 +124,20 @@ class ProductChain final : public Kernel {
     std::byte* const buffers = scratch + product_.scratch_bytes();
     product_.run(left, right, scratch, [&](const PackedProduct::Panel& panel) {
       const int64_t begin = panel.row * columns_, end = begin + panel.rows * columns_;
-      chain_.run_part(given, results, {begin, end, apart, reinterpret_cast<const std::byte*>(panel.elements)},
-                      buffers + panel.share * chain_.part_scratch_bytes());
+      chain_.run_range(given, results, {begin, end, apart, reinterpret_cast<const std::byte*>(panel.elements)},
+                       buffers + panel.share * chain_.worker_scratch_bytes());
     });
   }
   size_t scratch_bytes() const override { return product_.scratch_bytes() + chain_.scratch_bytes(); }
 
-  // What the product reads must last to its end.
+  // The operands of the product must last to its end.
   bool in_place(size_t operand, size_t result) const override {
     if (operand == left_ || operand == right_) return false;
     return chain_.in_place(std::find(places_.begin(), places_.end(), operand) - places_.begin(), result);
   }
 
  private:
-  // What the chain uses and does not compute: operands of the op in their order, and the product.
+  // Values that the chain needs from outside: operands of the op in their order, then the product.
   static std::vector<Value> imports(const Op& fused, Value product, const std::vector<const Op*>& chain) {
     std::vector<Value> all;
     for (const Value& v : fused.operands) {
@@ -148,10 +148,10 @@ class ProductChain final : public Kernel {
     return all;
   }
 
-  size_t left_, right_;  // among the op's operands
+  size_t left_, right_;  // numbers of the op's operands
   int64_t columns_;
   std::vector<Value> imports_;
-  std::vector<size_t> places_;  // of the imports among the op's operands
+  std::vector<size_t> places_;  // numbers of the op's operands, by import
   PackedProduct product_;
   Elementwise chain_;
 };
@@ -168,7 +168,7 @@ std::unique_ptr<Kernel> make_fused(const Op& op) {
       continue;
     }
     if (inner->code == OpCode::matmul) matmul = inner.get();
-    product = {inner.get(), 0};  // the matmul, or the reshape behind it
+    product = {inner.get(), 0};  // the matmul, or a reshape of it
   }
   std::vector<Value> results = op.regions[0]->results;
   std::optional<Guard> guard = take_guard(op, chain, results);

@@ -23,7 +23,7 @@ using ir::DType;
 using ir::OpCode;
 using ir::TypeClass;
 
-// A bool is a byte of which any value but 0 is true; steps compute with 0 and 1.
+// A bool is a byte; any value but 0 is true. Steps compute with 0 and 1.
 template <class D>
 HWY_INLINE Vec<D> LoadElements(D d, const std::byte* p, size_t i) {
   const auto v = hn::LoadU(d, reinterpret_cast<const hn::TFromD<D>*>(p) + i);
@@ -54,7 +54,7 @@ constexpr auto numeric = TypeClass::numeric;
 constexpr auto integer = TypeClass::integer;
 constexpr auto any = TypeClass::any;
 
-// One struct per row: its type class and its forward expression.
+// One struct for each row: its type class and its forward expression.
 #define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
   struct Row_##name {                                                  \
     static constexpr TypeClass kTypes = types;                         \
@@ -106,7 +106,7 @@ constexpr auto any = TypeClass::any;
   };
 #include "ir/ops.def"
 
-// ---- one loop per kind of row ----
+// ---- a loop for each kind of row ----
 
 template <class T, class Row>
 struct Unary {
@@ -137,8 +137,7 @@ struct Ternary {
   }
 };
 
-// Truth in bytes and truth in lanes of T are translated a quantum at a time by loops that the compiler
-// vectorises.
+// Converts lanes of T to bytes, or bytes to lanes, one quantum at a time, in loops that the compiler vectorises.
 template <class T, class F>
 HWY_INLINE void StoreTruth(std::byte* out, size_t count, const F& holds_at) {
   const hn::ScalableTag<T> d;
@@ -202,14 +201,14 @@ void SgdLoop(const std::byte* const* in, std::byte* const* out, size_t count) {
   }
 }
 
-// numerator / (sqrt(x) + epsilon), x not negative. Division and square root of a vector take longer than to read and
-// write Adam's state; estimates of 12 bits at least, each refined twice, are right to a few units in the last place.
-// Denominators outside 1e-10 to 1e36 take division and root themselves: their reciprocal underflows or is no number, or
-// they are so small that the root of a number below 1e-36, which has no estimate, matters.
+// numerator / (sqrt(x) + epsilon) for x >= 0. A vector's division and square root take longer than reading and writing
+// Adam's state. So this refines estimates of at least 12 bits twice, which is right to a few units in the last place.
+// If a denominator is outside 1e-10 to 1e36, it divides and takes the root instead: for larger ones the reciprocal
+// underflows, and for smaller ones the root of an x below 1e-36, which the estimate does not give, would matter.
 template <class D, class V = Vec<D>>
 HWY_INLINE V OverRoot(D d, V numerator, V x, V epsilon) {
   const auto half = hn::Set(d, 0.5F), three_halves = hn::Set(d, 1.5F), two = hn::Set(d, 2.0F);
-  const auto positive = hn::Max(x, hn::Set(d, 1e-36F));  // the root of 0 is 0 times a number
+  const auto positive = hn::Max(x, hn::Set(d, 1e-36F));  // x = 0 needs no exact root, only a finite one
   auto inverse_root = hn::ApproximateReciprocalSqrt(positive);
   for (int i = 0; i < 2; ++i) {
     inverse_root = hn::Mul(inverse_root,
@@ -265,14 +264,14 @@ StepFunction StepFor(DType dtype) {
 
 template <OpCode code, class Row>
 StepFunction TernaryFor(DType dtype) {
-  // The first operand of this one row is a predicate.
+  // Only this row's first operand is a predicate.
   if constexpr (code == OpCode::select) return StepFor<Selection, Row>(dtype);
   else return StepFor<Ternary, Row>(dtype);
 }
 
 // ---- casts ----
 
-// A type of its own for bool, whose bytes are compared with 0.
+// A type for bool, whose bytes are compared with 0.
 struct Bool {
   uint8_t byte;
 };
@@ -293,7 +292,7 @@ HWY_INLINE To Converted(From x) {
   } else if constexpr (kIsHalf<To>) {
     return To(static_cast<float>(x));
   } else if constexpr (hwy::IsFloat<From>() && !hwy::IsFloat<To>()) {
-    // The greatest integer may be no float; the first float above it is a power of 2.
+    // The greatest integer may not be a float; the first float above it is a power of 2.
     constexpr From least = static_cast<From>(std::numeric_limits<To>::min());
     constexpr From above = static_cast<From>(uint64_t{1} << (std::numeric_limits<To>::digits - 1)) * 2;
     if (!(x == x)) return 0;
@@ -304,7 +303,7 @@ HWY_INLINE To Converted(From x) {
   }
 }
 
-// A quantum at a time, so that the compiler vectorises it.
+// One quantum at a time, so that the compiler vectorises the loop.
 template <class From, class To>
 void CastLoop(const std::byte* const* in, std::byte* const* out, size_t count) {
   const auto* x = reinterpret_cast<const From*>(in[0]);
@@ -314,7 +313,7 @@ void CastLoop(const std::byte* const* in, std::byte* const* out, size_t count) {
   }
 }
 
-// The processor converts float16 faster than Converted does.
+// The processor converts float16 faster than Converted.
 void PromoteFloat16(const std::byte* const* in, std::byte* const* out, size_t count) {
   const FloatTag d;
   const hn::Rebind<hwy::float16_t, FloatTag> half;
@@ -332,7 +331,7 @@ void DemoteToFloat16(const std::byte* const* in, std::byte* const* out, size_t c
   }
 }
 
-// Calls f with a zero of the C++ type of the elements; null for types that have none.
+// Calls f with a zero of the element type's C++ type; null for types without arithmetic.
 template <class F>
 StepFunction WithElement(DType dtype, const F& f) {
   switch (dtype) {
@@ -362,7 +361,7 @@ StepFunction FindCast(DType from, DType to) {
   });
 }
 
-// ---- by code: of a structured op whose kernel is elementwise, Step_NAME, which must be there ----
+// ---- by code: Step_NAME for a structured op whose kernel is elementwise ----
 
 #define ALLOY_OP(name, ...) StepFunction Step_##name(const ir::Op& op);
 #include "ir/ops.def"

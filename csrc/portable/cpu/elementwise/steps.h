@@ -1,5 +1,4 @@
-// The steps of an elementwise tape: one SIMD function per elementwise op and element type, made from the rows
-// of ops.def.
+// The steps of a chain: one SIMD function for each elementwise op and element type, generated from the rows of ops.def.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +8,19 @@
 
 namespace alloy::cpu {
 
-// Computes `count` elements, a multiple of kStepQuantum, of contiguous operands into contiguous results, each of
-// which may be one of the operands.
+// Computes `count` elements, a multiple of kStepQuantum. Operands and results are contiguous; a result may be one of
+// the operands.
 using StepFunction = void (*)(const std::byte* const* operands, std::byte* const* results, size_t count);
 inline constexpr size_t kStepQuantum = kWidestVector;
-// Operands and results of the step that has most: adam with the greatest second moment.
+// The most operands and results of a step: those of adam with the greatest second moment.
 inline constexpr size_t kMostStepOperands = 9, kMostStepResults = 4;
 
-// The step of a cast, an elementwise op of the table or an optimizer; null where there is none for the type. The
-// predicate of `select` must be given as bool, whatever it is; an optimizer's coefficients are read from their first
-// elements.
+// The step of a cast, an elementwise op of the table or an optimizer; null if there is none for the type. The predicate
+// of `select` must be converted to bool. Of an optimizer's coefficients only the first element is read.
 StepFunction find_step(const ir::Op& op);
 
-// Conversion between types but complex ones. Floats truncate toward zero, saturate, and NaN becomes 0; integers
-// wrap; anything but 0 is true.
+// Converts between types that are not complex. Floats truncate toward zero and saturate; NaN becomes 0. Integers wrap.
+// As bool, anything but 0 is true.
 StepFunction find_cast(ir::DType from, ir::DType to);
 
 }  // namespace alloy::cpu

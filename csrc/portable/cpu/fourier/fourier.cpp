@@ -15,7 +15,7 @@ using ir::Attr;
 using ir::Dims;
 using ir::Op;
 
-// One axis after the other, each line by itself in double precision; between axes numbers are float32.
+// Transforms one axis after the other, each line in double precision. Between axes, numbers are float32.
 class FourierTransform final : public Kernel {
  public:
   explicit FourierTransform(const Op& op) : total_(op.results[0].shape.element_count() / 2) {

@@ -18,7 +18,7 @@ std::vector<size_t> factors_of(size_t n) {
   return factors;
 }
 
-// e^(2 pi i turns), of a fraction of a turn.
+// e^(2 pi i turns).
 Complex root(double turns) { return {std::cos(2 * std::numbers::pi * turns), std::sin(2 * std::numbers::pi * turns)}; }
 
 }  // namespace
@@ -37,7 +37,7 @@ void Transform::run(const Complex* in, Complex* out, Complex* scratch) const {
   else split(in, 1, out, length_, factors_.data());
 }
 
-// The transform of every p-th number, p times, and then of these.
+// Transforms every p-th number, p times, and combines the p results.
 void Transform::split(const Complex* in, size_t stride, Complex* out, size_t n, const size_t* factor) const {
   if (n == 1) {
     *out = *in;
@@ -99,7 +99,7 @@ void Transform::convolve(const Complex* in, Complex* out, Complex* scratch) cons
   for (size_t k = 0; k < filter_.size(); ++k) line[k] = k < length_ ? in[k] * chirp_[k] : Complex{};
   padded_->run(line, spectrum, nullptr);
   for (size_t k = 0; k < filter_.size(); ++k) spectrum[k] = conj(spectrum[k] * filter_[k]);
-  padded_->run(spectrum, line, nullptr);  // of conjugates the conjugate of the inverse
+  padded_->run(spectrum, line, nullptr);  // the conjugate of the inverse transform, as the input was conjugated
   for (size_t k = 0; k < length_; ++k) out[k] = conj(line[k]) * chirp_[k];
 }
 

@@ -16,19 +16,19 @@ inline Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.i
 inline Complex operator*(Complex a, Complex b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
 inline Complex conj(Complex a) { return {a.re, -a.im}; }
 
-// Prepared once for a length of 1 or more and a direction.
+// A transform of one length (at least 1) and direction.
 //
-// The length is split into its prime factors (Cooley and Tukey), 4 for two twos. A length with a greater factor than
-// kMostFactor becomes a convolution with a chirp (Bluestein), by transforms of a power of 2.
+// The length is split into its prime factors (Cooley and Tukey), except that two twos make a 4. A length with a prime
+// factor above kMostFactor becomes a convolution with a chirp (Bluestein), by transforms of a power of 2.
 class Transform {
  public:
   static constexpr size_t kMostFactor = 61;
 
   Transform(size_t length, bool inverse);
 
-  // How many numbers of working memory run() needs.
+  // The count of numbers of working memory that run() needs.
   size_t scratch() const { return padded_ == nullptr ? 0 : 2 * padded_->length_; }
-  // out[j] = sum over k of in[k] e^(-2 pi i j k / length), or e^(+...) where inverse; out is not in.
+  // out[j] = sum over k of in[k] e^(-2 pi i j k / length), or e^(+...) for the inverse. `out` must not be `in`.
   void run(const Complex* in, Complex* out, Complex* scratch) const;
 
  private:
@@ -41,8 +41,8 @@ class Transform {
   double sign_;
   std::vector<size_t> factors_;
   std::vector<Complex> roots_;           // e^(sign 2 pi i k / length)
-  std::unique_ptr<Transform> padded_;    // null: by factors
-  std::vector<Complex> chirp_, filter_;  // e^(sign pi i k^2 / length), and the transform of its conjugate
+  std::unique_ptr<Transform> padded_;    // null if by factors
+  std::vector<Complex> chirp_, filter_;  // e^(sign pi i k^2 / length), and the transform of its conjugates
 };
 
 }  // namespace alloy::cpu

@@ -1,4 +1,4 @@
-// Elements taken from places that indices tell, and added to such places.
+// Gathering elements by indices, and scattering elements to indices.
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -22,7 +22,7 @@ int64_t count_of(const int64_t* begin, const int64_t* end) {
   return count;
 }
 
-// Calls f with a zero of the type of the indices, the operand of that number.
+// Calls f with a zero of the type of the indices, which are operand number `operand`.
 template <class F>
 std::unique_ptr<Kernel> with_indices(const Op& op, size_t operand, const F& f) {
   switch (op.operands[operand].dtype()) {
@@ -33,15 +33,15 @@ std::unique_ptr<Kernel> with_indices(const Op& op, size_t operand, const F& f) {
     case ir::DType::uint8: return f(uint8_t{});
     case ir::DType::uint16: return f(uint16_t{});
     case ir::DType::uint32: return f(uint32_t{});
-    case ir::DType::uint64: return f(int64_t{});  // none that is inside is so large that it differs
+    case ir::DType::uint64: return f(int64_t{});  // indices inside the axis are the same in both types
     default: refuse(op, op.operands[operand].type());
   }
 }
 
-// Where tuples of indices lead, behind the batch dimensions.
+// Positions that tuples of indices select, after the batch dimensions.
 struct Tuples {
-  int64_t batches, rows, columns, count;  // of a batch so many rows of so many elements, and so many tuples
-  Dims extents;                           // that the indices of a tuple are in
+  int64_t batches, rows, columns, count;  // in a batch: rows of `columns` elements, and tuples
+  Dims extents;                           // of the axes that a tuple indexes
 
   Tuples(const Dims& x, const Dims& indices, int64_t batch) {
     const int64_t tuple = indices.back();
@@ -52,7 +52,7 @@ struct Tuples {
     count = count_of(indices.begin() + batch, indices.end() - 1);
   }
 
-  // -1: outside.
+  // -1 if the tuple is outside.
   template <class Index>
   int64_t row_of(const Index* tuple) const {
     int64_t row = 0;
@@ -64,7 +64,7 @@ struct Tuples {
   }
 };
 
-// For each batch, each place before the axis and each index a row of bytes: what lies behind the axis.
+// For each batch, each position before the axis and each index, copies the bytes after the axis.
 template <class Index>
 class Gather final : public Kernel {
  public:
@@ -95,7 +95,7 @@ class Gather final : public Kernel {
   int64_t batches_, places_, extent_, count_, row_bytes_;
 };
 
-// For each tuple of indices a row of bytes.
+// Copies a row of bytes for each tuple of indices.
 template <class Index>
 class GatherTuples final : public Kernel {
  public:
@@ -121,8 +121,7 @@ class GatherTuples final : public Kernel {
   int64_t row_bytes_;
 };
 
-// Rows of elements are added one after the other, so that the sum does not depend on the number of threads, which
-// divide batches and columns among them.
+// Rows are added in order, so the sum does not depend on the number of threads, which divide batches and columns.
 template <class T, class Index>
 class Scatter final : public Kernel {
  public:
@@ -145,7 +144,7 @@ class Scatter final : public Kernel {
   }
 
  private:
-  static constexpr int64_t kColumns = 64;  // that one thread adds at once
+  static constexpr int64_t kColumns = 64;  // that a thread adds at once
 
   void add(const T* updates, const Index* indices, T* to, int64_t columns) const {
     const Tuples& t = tuples_;
@@ -161,7 +160,7 @@ class Scatter final : public Kernel {
   Tuples tuples_;
 };
 
-// How an element is combined with an update.
+// Combines an element with an update.
 enum class Mode : uint8_t { kAdd, kSubtract, kMultiply, kDivide, kMinimum, kMaximum, kSet };
 
 Mode mode_of(const Op& op) {
@@ -170,7 +169,7 @@ Mode mode_of(const Op& op) {
   return static_cast<Mode>(found - std::begin(names));
 }
 
-// Integers wrap around.
+// Arithmetic on unsigned integers wraps around.
 template <class T>
 struct WrappedType {
   using type = std::make_unsigned_t<T>;
@@ -182,7 +181,7 @@ struct WrappedType<float> {
 template <class T>
 using Wrapped = typename WrappedType<T>::type;
 
-// Of integers truncated toward zero; x / 0 is 0.
+// Integer quotients truncate toward zero; x / 0 is 0.
 template <class T>
 T quotient(T x, T by) {
   if constexpr (std::is_integral_v<T>) {
@@ -206,13 +205,13 @@ T combined(Mode mode, T x, T update) {
   return x;
 }
 
-// Combines updates of so many bytes with what is at `to`.
+// Combines `bytes` bytes of updates with those at `to`.
 using Combine = void (*)(Mode mode, std::byte* to, const std::byte* updates, int64_t bytes);
 
-constexpr int64_t kBlock = 4096;  // bytes of a row that one thread combines at once
+constexpr int64_t kBlock = 4096;  // bytes of a row that a thread combines at once
 
-// Slices are combined into a copy of the data, or into the data themselves, one after the other. Threads divide what
-// lies before the axis and behind it among them.
+// Combines slices in order into a copy of the data, or into the data. Threads divide the positions before and after the
+// axis.
 template <class Index>
 class ScatterSlices final : public Kernel {
  public:
@@ -256,7 +255,7 @@ class ScatterSlices final : public Kernel {
   int64_t places_, extent_, count_, row_bytes_;
 };
 
-// The same of rows at tuples of indices; threads divide batches and columns among them.
+// The same for rows at tuples of indices; threads divide batches and columns.
 template <class Index>
 class ScatterTuples final : public Kernel {
  public:
@@ -306,7 +305,7 @@ class ScatterTuples final : public Kernel {
   Combine combine_;
 };
 
-// Each element is combined as a number of type Wide.
+// Combines elements as numbers of type Wide.
 template <class T, class Wide = T>
 void combine_rows(Mode mode, std::byte* to, const std::byte* updates, int64_t bytes) {
   auto* const x = reinterpret_cast<T*>(to);
@@ -316,7 +315,7 @@ void combine_rows(Mode mode, std::byte* to, const std::byte* updates, int64_t by
   }
 }
 
-// By the type of the elements; null where they are replaced.
+// By element type; null for kSet.
 Combine combine_of(const Op& op) {
   if (mode_of(op) == Mode::kSet) return nullptr;
   switch (op.results[0].dtype) {
@@ -350,7 +349,7 @@ std::unique_ptr<Kernel> make_scatter_nd(const Op& op) {
     using Index = decltype(index);
     switch (op.results[0].dtype) {
       case ir::DType::float32: return std::make_unique<Scatter<float, Index>>(op);
-      case ir::DType::int32: return std::make_unique<Scatter<uint32_t, Index>>(op);  // which wraps around
+      case ir::DType::int32: return std::make_unique<Scatter<uint32_t, Index>>(op);  // unsigned, to wrap around
       case ir::DType::int64:
       case ir::DType::uint64: return std::make_unique<Scatter<uint64_t, Index>>(op);
       default: refuse(op, op.results[0]);

@@ -11,7 +11,7 @@ namespace {
 
 using ir::Op;
 
-// By elimination with partial pivoting, in place, in double precision. A pivot of 0 gives infinities and NaN.
+// Eliminates with partial pivoting, in place, in double precision. A pivot of 0 gives infinities and NaN.
 class Inverse final : public Kernel {
  public:
   explicit Inverse(const Op& op) {
@@ -41,7 +41,7 @@ class Inverse final : public Kernel {
   }
 
  private:
-  // Threads share the matrices, or the rows of each where there are fewer matrices than threads.
+  // True if threads divide the matrices; otherwise they divide the rows of each matrix.
   bool shares() const { return count_ >= threads(); }
 
   // for_rows(body) calls body(begin, end) for shares of the rows.
@@ -67,14 +67,14 @@ class Inverse final : public Kernel {
         }
       });
     }
-    for (int64_t k = n; k-- > 0;) {  // the rows that were swapped are columns of the inverse
+    for (int64_t k = n; k-- > 0;) {  // swapped rows are swapped columns of the inverse
       const auto pivot = static_cast<int64_t>(pivots[k]);
       for (int64_t i = 0; i < n && pivot != k; ++i) std::swap(a[i * n + k], a[i * n + pivot]);
     }
     for (int64_t i = 0; i < n * n; ++i) y[i] = static_cast<float>(a[i]);
   }
 
-  // So much of the row that column k of the other becomes that of the inverse.
+  // Subtracts a multiple of `row` that clears column k of `from`, and writes that column of the inverse.
   void subtract(const double* row, int64_t k, double* from) const {
     const double times = from[k];
     from[k] = 0;

@@ -1,4 +1,4 @@
-// Products of matrices in the host's memory: oneDNN's own interface in the style of BLAS.
+// Products of matrices in the host's memory, by oneDNN's BLAS-like interface.
 
 #include "cpu/onednn/blas.h"
 

@@ -17,9 +17,9 @@ size_t rounded(size_t bytes) { return ir::round_up(bytes, kCacheLine); }
 }  // namespace
 
 const dnnl::engine& onednn_engine() {
-  // Never destroyed: a thread may still be preparing kernels when the process ends.
+  // Never destroyed: a thread may still be making kernels when the process ends.
   static const dnnl::engine& engine = *[] {
-    // What oneDNN remembers beside our programs: the kernels of a deep network, not those of a thousand batch sizes.
+    // oneDNN's cache keeps the kernels of a deep network, but not those of a thousand batch sizes.
     constexpr int kMostPrimitives = 128;
     if (std::getenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY") == nullptr) dnnl::set_primitive_cache_capacity(kMostPrimitives);
     return new dnnl::engine(dnnl::engine::kind::cpu, 0);
@@ -105,7 +105,7 @@ void PrimitiveKernel::take_prepacked() {
   Bound& bound = bound_[weights() - bound_.data()];
   laid_out_ = bound;
   bound = {bound.index, false, bound.buffer};
-  // In scratch is only what is left.
+  // Only the remaining buffers stay in scratch.
   std::vector<Buffer> before;
   before.swap(buffers_);
   scratch_bytes_ = 0;

@@ -1,4 +1,4 @@
-// oneDNN behind the kernel interface: one engine, and a kernel that runs one prepared primitive.
+// oneDNN as kernels: one engine, and a kernel that runs one primitive.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -10,28 +10,28 @@ namespace alloy::cpu {
 
 const dnnl::engine& onednn_engine();
 
-// Attributes for every primitive: scratchpads come from the caller.
+// For every primitive: the caller provides its scratch memory.
 dnnl::primitive_attr onednn_attributes();
 
-// True if the processor multiplies elements of the type in units of its own; float32 always.
+// True if the processor has units that multiply elements of the type; always true of float32.
 bool onednn_multiplies(ir::DType dtype);
-// float32, float16 or bfloat16.
+// For float32, float16 or bfloat16.
 dnnl::memory::data_type onednn_type(ir::DType dtype);
 
-// Elements of these dimensions at these strides.
+// Describes elements of these dimensions and strides.
 dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides, ir::DType dtype = ir::DType::float32);
 
-// A primitive with its memory objects. Where it wants an operand or result in another layout than the plain
-// one, that goes through a buffer in scratch. Uses the threads that kernels had when it was prepared: oneDNN
-// divides the work then.
+// A primitive with its memory objects. If it wants an operand or result in another layout than the plain one, the data
+// go through a buffer in scratch. It uses the number of threads that kernels had when it was made, because oneDNN
+// divides the work at that time.
 class PrimitiveKernel final : public Kernel {
  public:
   struct Argument {
     int id;        // DNNL_ARG_...
     size_t index;  // of the operand or result
     bool is_result;
-    dnnl::memory::desc plain;   // as it stands in the operand or result
-    dnnl::memory::desc wanted;  // as the primitive was made for it
+    dnnl::memory::desc plain;   // the layout of the operand or result
+    dnnl::memory::desc wanted;  // the layout that the primitive was made for
   };
 
   // Throws dnnl::error.
@@ -45,7 +45,7 @@ class PrimitiveKernel final : public Kernel {
   void prepack(const std::byte* weights, std::byte* to) const override;
 
  private:
-  // A primitive's memory at a fixed place in scratch.
+  // Memory of the primitive at a fixed offset in scratch.
   struct Buffer {
     dnnl::memory memory;
     size_t offset;
@@ -54,26 +54,26 @@ class PrimitiveKernel final : public Kernel {
     size_t index = 0;
     bool is_result = false;
     dnnl::memory memory = {};
-    dnnl::reorder reorder = {};  // to or from the buffer; empty where the primitive takes the plain layout
+    dnnl::reorder reorder = {};  // to or from the buffer; empty if the primitive takes the plain layout
     std::vector<dnnl_exec_arg_t> reorder_arguments = {};
     dnnl::memory buffer = {}, scratchpad = {};  // of the reorder
   };
 
   dnnl::memory buffer(const dnnl::memory::desc& desc);
-  const Bound* weights() const;  // where they are reordered
+  const Bound* weights() const;  // null if they are not reordered
   void execute(const dnnl::primitive& primitive, const std::vector<dnnl_exec_arg_t>& arguments) const;
 
   dnnl::primitive primitive_;
   dnnl::stream stream_;
   std::vector<dnnl_exec_arg_t> primitive_arguments_;
   std::vector<Bound> bound_;
-  Bound laid_out_;  // the weights before they are laid out, once that is not for run() to do
+  Bound laid_out_;  // reorders the weights in prepack(), after take_prepacked()
   std::vector<Buffer> buffers_;
   size_t scratch_bytes_ = 0;
   int threads_;
 };
 
-// The product of two matrices, or stacks of them, of any strides. Throws dnnl::error.
+// The product of two matrices, or of stacks of matrices, with any strides. Throws dnnl::error.
 PrimitiveKernel matrix_product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& y);
 
 }  // namespace alloy::cpu

@@ -1,5 +1,5 @@
-// Convolutions that are matrix products: those of 1x1 kernels. On small images a product is many times faster, and it
-// fuses like one.
+// Replaces convolutions of 1x1 kernels by matrix products. On small images a product is many times faster, and it can
+// be fused.
 #include <optional>
 
 #include "cpu/convolution/convolution.h"
@@ -19,7 +19,7 @@ using ir::Replacement;
 using ir::Shape;
 using ir::Value;
 
-// A 1x1 convolution (channels last) as products of matrices with one row for each position that the kernel takes.
+// A 1x1 convolution (channels last) as products of matrices with a row for each position that the kernel visits.
 class Pointwise {
  public:
   Pointwise(Graph& graph, const Op& op, const Shape& source, const Shape& weights, const Shape& result)

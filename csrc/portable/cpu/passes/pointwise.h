@@ -7,7 +7,7 @@
 
 namespace alloy::cpu {
 
-// Turns convolutions of 1x1 kernels, and their gradients, into matrix products. Of a graph with resolved shapes.
+// Replaces convolutions of 1x1 kernels, and their gradients, by matrix products. The graph's shapes must be resolved.
 std::unique_ptr<ir::Graph> lower_convolutions(const ir::Graph& graph);
 
 }  // namespace alloy::cpu

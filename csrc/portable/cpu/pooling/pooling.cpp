@@ -1,6 +1,6 @@
-// Max and average pooling and their gradients, vectorised over the axes behind the last one along which windows move,
-// such as channels. Gradients recompute what they need from the source. A window that hangs over counts only what it
-// covers; a maximum of nothing is -infinity, an average of nothing 0.
+// Max and average pooling and their gradients. Loops are vectorised over the axes after the last one along which
+// windows move, such as channels. Gradients recompute what they need from the source. A window that reaches beyond the
+// input uses only the elements inside; the maximum of none is -infinity, their average 0.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -25,13 +25,13 @@
 #define ALLOY_KERNELS_POOLING_ONCE_
 namespace alloy::cpu {
 
-// Which elements [first, last) of a window at some output position lie inside the input, and where element 0
-// would be.
+// For one position of a window along an axis: its elements [first, last) are inside the input, and its element 0 is at
+// `origin`.
 struct Covered {
-  int64_t first, last, origin, counted;  // counted: inside the input or its declared padding
+  int64_t first, last, origin, counted;  // counted: number of elements inside the input or its declared padding
 };
 
-// One axis along which windows move.
+// An axis along which windows move.
 struct PoolingAxis {
   ir::Window window{1, 1, 1, 0, 0};
   int64_t extent = 1, positions = 1;
@@ -59,20 +59,19 @@ struct PoolingAxis {
   bool is_still() const { return window.size == 1 && window.stride == 1 && window.before == 0 && window.after == 0; }
 };
 
-// How places in a source or a window are told by one number: modulo the extent of so many of the last axes.
+// The form of the indices of maxima: within the window or the source, and modulo the extent of some last axes.
 struct Places {
   bool are_local = false;
   int64_t modulus = 1;
 };
 
-// Where the places of an image's maxima go; `first`: how many elements of the whole source come before the image.
+// Receives the indices of an image's maxima. `first` is the number of the source's elements before the image.
 struct PlacesOut {
   int32_t* places;
   int64_t first;
 };
 
-// Images of four axes along which windows move, and inner elements behind each. Axes before those that move are further
-// images, axes behind them inner elements.
+// Pooling over four axes, with `inner` elements after them. Earlier axes count as images, later ones as inner elements.
 struct Pooling {
   int64_t images, inner;
   PoolingAxis axes[4];
@@ -80,7 +79,7 @@ struct Pooling {
   Places places = {};
   bool tiles = false;  // each element of the source is in exactly one window
 
-  // Where a window stands: what it covers along each axis.
+  // The position of a window: the elements that it covers along each axis.
   using Position = std::array<const Covered*, 4>;
 
   float divisor(const Position& at) const {
@@ -104,17 +103,17 @@ struct Pooling {
   }
 };
 
-// Of one image, channels [begin, end). `source` is that of the forward op, `gradient` the incoming one; the
-// results of gradients must hold zeros, but where windows tile the source.
+// Each computes channels [begin, end) of one image. `source` is the source of the forward op, `gradient` the incoming
+// gradient. Results of gradients must hold zeros unless windows tile the source.
 struct PoolingLoops {
   void (*maximum)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
   void (*average)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
-  // Also the places of the maxima.
+  // Writes the indices of the maxima too.
   void (*maximum_with_places)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result,
                               const PlacesOut& to);
   void (*maximum_gradient)(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
                            float* result);
-  // Does not look at the source, which may be null.
+  // Does not read `source`, which may be null.
   void (*average_gradient)(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
                            float* result);
 };
@@ -142,7 +141,7 @@ HWY_INLINE void ForOutputs(const Pooling& p, const Body& body) {
   }
 }
 
-// Calls body(source offset, place in the window) for every element of a window inside the input, in row-major order.
+// Calls body(source offset, index in the window) for every element of a window inside the input, in row-major order.
 template <class Body>
 HWY_INLINE void ForWindow(const Pooling& p, const Pooling::Position& at, const Body& body) {
   const PoolingAxis* const axes = p.axes;
@@ -169,7 +168,7 @@ HWY_INLINE void ForChannels(int64_t begin, int64_t end, const Body& body) {
   for (; c < end; ++c) body(hn::CappedTag<float, 1>(), c);
 }
 
-// The greater, and NaN where either is.
+// The greater one; NaN if either is NaN.
 template <class D>
 HWY_INLINE Vec<D> MaxOrNaN(Vec<D> a, Vec<D> b) {
   return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
@@ -187,7 +186,7 @@ void Maximum(const Pooling& p, const float* source, int64_t begin, int64_t end, 
   });
 }
 
-// The winner's place is kept beside the maximum, up to the channel's part of it.
+// Keeps the winner's index beside the maximum; adds the channel's part of the index at the end.
 void MaximumWithPlaces(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result,
                        const PlacesOut& to) {
   const Places& numbers = p.places;
@@ -226,8 +225,8 @@ void Average(const Pooling& p, const float* source, int64_t begin, int64_t end, 
   });
 }
 
-// The winner's number in the window is kept beside the maximum, as a float, so that both have one kind of
-// lanes. The first of all wins unless another is greater, or a NaN.
+// Keeps the winner's number in the window beside the maximum, as a float, so that both have the same lanes. The first
+// element wins unless another is greater, or NaN.
 void MaximumGradient(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
                      float* result) {
   ForOutputs(p, [&](const Pooling::Position& at, int64_t out) HWY_ATTR {
@@ -356,7 +355,7 @@ class PoolingWithPlaces final : public Kernel {
   decltype(PoolingLoops::maximum_with_places) loop_;
 };
 
-// Windows overlap, so that the gradient of an image's block is one thread's.
+// Windows overlap, so one thread computes the gradient of a block of an image's channels.
 class PoolingGradient final : public Kernel {
  public:
   using Loop = decltype(PoolingLoops::maximum_gradient);
@@ -365,7 +364,7 @@ class PoolingGradient final : public Kernel {
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const auto* gradient = reinterpret_cast<const float*>(operands[0]);
-    const auto* source = reinterpret_cast<const float*>(operands[1]);  // null where it only lends its shape
+    const auto* source = reinterpret_cast<const float*>(operands[1]);  // null if only its shape is used
     auto* result = reinterpret_cast<float*>(results[0]);
     for_each_block(p_, [&](int64_t image, int64_t from, int64_t to) {
       const int64_t at = image * p_.source_size();

@@ -17,8 +17,8 @@ bool thin_applies(const ProductShape& s, const Machine&) {
   return s.rows <= kMostThinRows && (thin_by_dots(s) ? s.b_row == 1 : s.b_row == s.columns);
 }
 
-// A transposed matrix is read as it is: the other ways would transpose it first, which takes longer than the product.
-// Of a long column oneDNN makes one running sum a lane, which loses digits.
+// These loops read a transposed matrix as it is; other ways transpose it first, which takes longer than the product.
+// For a long column, oneDNN keeps one running sum in each lane, which loses digits.
 bool thin_pays(const ProductShape& s, const Machine& m, int64_t) {
   return s.b_transposed() || (s.columns == 1 && s.inner > kLongestSmallSum) ||
          (s.rows <= m.thin_rows && s.inner >= m.thin_elements / s.columns);
@@ -29,8 +29,8 @@ bool thin_pays(const ProductShape& s, const Machine& m, int64_t) {
 bool small_applies(const ProductShape& s, const Machine&) { return s.inner <= kLongestSmallSum; }
 
 bool small_pays(const ProductShape& s, const Machine& m, int64_t) {
-  const double products =
-      static_cast<double>(s.rows) * static_cast<double>(s.inner) * static_cast<double>(s.columns);  // may overflow
+  const double products = static_cast<double>(s.rows) * static_cast<double>(s.inner) *
+                          static_cast<double>(s.columns);  // may exceed int64_t
   return products <= static_cast<double>(m.onednn_call_products);
 }
 

@@ -1,4 +1,4 @@
-// The ways to compute a product of two matrices, in the order in which they are asked.
+// The ways to compute a product of two matrices, in the order in which they are tried.
 #pragma once
 
 #include <memory>
@@ -14,28 +14,28 @@ namespace alloy::cpu {
 
 struct ProductWay {
   std::string_view name;
-  // True if it can compute this product as exactly as the other ways.
+  // True if the way can compute the product as exactly as the others.
   bool (*applies)(const ProductShape& shape, const Machine& machine);
-  // True if it costs less than the ways after it in the list, by measurements.
+  // True if the way was measured to be faster than those after it in the list.
   bool (*pays)(const ProductShape& shape, const Machine& machine, int64_t threads);
   // Throws dnnl::error.
   std::unique_ptr<Kernel> (*make)(const ProductShape& shape);
 };
 
-// All of them; the last one applies and pays always.
+// All ways; the last one applies and pays always.
 std::span<const ProductWay> product_ways();
-// Those for matrices that are not small.
+// The ways for matrices that are not small.
 std::span<const ProductWay> large_product_ways();
 
-// The first that applies and pays.
+// The first way that applies and pays.
 const ProductWay& choose(std::span<const ProductWay> ways, const ProductShape& shape, const Machine& machine,
                          int64_t threads);
 
-// By the chosen way, on this machine and as many threads as kernels use. Throws dnnl::error.
+// A kernel of the chosen way, for this machine and the current number of threads. Throws dnnl::error.
 std::unique_ptr<Kernel> make_product(const ProductShape& shape, std::span<const ProductWay> ways = product_ways());
 
-// True if a PackedProduct whose panels are used at once is faster than writing the result and reading it again. It is
-// if the result does not stay in the cache, and the right matrix, which is read for every panel, fits into a thread's
+// True if a PackedProduct whose panels are used at once is faster than writing the result and reading it again: the
+// result does not fit into the cache, but the right matrix, which is read for every panel, fits into a thread's
 // second-level cache.
 bool packed_product_pays(const OuterProducts& product);
 

@@ -1,5 +1,5 @@
-// matmul as a product of two matrices, by the way that choice.h finds, or of stacks of them, by oneDNN. Transposition
-// is a matter of strides.
+// matmul: a product of two matrices, computed as choice.h says, or of stacks of matrices, computed by oneDNN. A
+// transposition only changes strides.
 #include "cpu/families.h"
 #include "cpu/onednn/onednn.h"
 #include "cpu/product/choice.h"
@@ -16,7 +16,7 @@ using ir::Shape;
 struct Matrices {
   Dims dims, strides;
 
-  // The shape with ones put before it up to the rank, and the last two axes swapped where it is transposed.
+  // The shape with leading axes of length 1 up to the rank; the last two axes are swapped if `transposed`.
   Matrices(const Shape& shape, int64_t rank, bool transposed) : dims(rank - shape.rank(), 1), strides(rank) {
     dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
     int64_t stride = 1;
@@ -26,7 +26,7 @@ struct Matrices {
     std::swap(strides[rank - 1], strides[rank - 2]);
   }
 
-  // Makes leading axes `i` and `i + 1` one.
+  // Merges leading axes `i` and `i + 1`.
   void merge(int64_t i) {
     dims[i] *= dims[i + 1];
     strides[i] = strides[i + 1];
@@ -37,7 +37,7 @@ struct Matrices {
   bool is_one(int64_t i) const { return dims[i] == 1; }
 };
 
-// Leading axes that broadcast alike become one; a single matrix on the right makes all matrices on the left
+// Merges leading axes that broadcast alike. If there is a single matrix on the right, all matrices on the left become
 // one tall matrix.
 void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
   for (int64_t i = y.rank() - 2; i-- > 1;) {
@@ -45,7 +45,7 @@ void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
     const bool alike =
         (a.is_one(outer) == a.is_one(i) && b.is_one(outer) == b.is_one(i)) || y.is_one(outer) || y.is_one(i);
     if (!alike) continue;
-    // An axis of size 1 has no stride of its own.
+    // The stride of an axis of length 1 does not matter.
     a.merge(outer);
     b.merge(outer);
     y.merge(outer);

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-// Two vectors of as many rows as the registers hold sums of.
+// A block of kRows rows by two vectors has as many sums as the registers hold.
 constexpr size_t kVectors = 2;
 constexpr size_t kRows = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 14 : 6;
 
@@ -37,14 +37,14 @@ void Pack(const OuterProducts& p, const float* right, int64_t stripe, std::byte*
   }
 }
 
-// Packs `rows` rows of the result's, columns of the left matrix.
+// Packs `rows` columns of the left matrix, which are rows of the result.
 void PackLeft(const OuterProducts& p, const float* left, int64_t rows, float* to) {
   for (int64_t k = 0; k < p.inner; ++k, left += p.rows, to += kRows) {
     std::memcpy(to, left, rows * sizeof(float));
   }
 }
 
-// `rows` rows of one stripe, of which `columns` columns count.
+// Computes `rows` rows of one stripe, of which `columns` columns are used.
 template <size_t rows>
 HWY_INLINE void Block(const OuterProducts& p, const float* left, const float* packed, size_t columns, float* y) {
   const FloatTag d;
@@ -123,7 +123,7 @@ int64_t PackedProduct::packed_bytes(int64_t lines) const {
 
 PackedProduct::PackedProduct(const OuterProducts& product)
     : product_(product), loops_(packed_loops(product)), shares_(kernel_threads()) {
-  constexpr int64_t kPartial = 4096;  // bytes: the sums of four tiles, before they go to the panel
+  constexpr int64_t kPartial = 4096;  // bytes for the sums of four tiles
   packed_ = ir::round_up(packed_bytes(ir::round_up(product.columns, loops_.stripe_columns)), kCacheLine);
   room_ = ir::round_up(packed_bytes(loops_.panel_rows), kCacheLine) + kPartial;
   panel_ = ir::round_up(loops_.panel_rows * product.columns * int64_t{sizeof(float)}, kCacheLine);

@@ -13,36 +13,36 @@
 
 namespace alloy::cpu {
 
-// (inner, rows) transposed times (inner, columns), all packed row-major, of float32.
+// The transpose of an (inner, rows) matrix times an (inner, columns) matrix. Both are float32, packed row-major.
 struct OuterProducts {
   int64_t rows, inner, columns;
 
-  // What a matmul computes, if it is such a sum.
+  // The sum of outer products that a matmul computes; none if it has another form.
   static std::optional<OuterProducts> of(const ir::Op& matmul);
 };
 
-// The factors as the loops read them; `packed`: the right one.
+// The factors as the loops read them: the right one also packed.
 struct PackedFactors {
   const float *left, *right;
   const std::byte* packed;
 };
 
-// How an instruction set packs and multiplies.
+// The loops of an instruction set.
 struct PackedLoops {
-  int64_t panel_rows;      // rows computed together
-  int64_t stripe_columns;  // columns that stand together in the packed matrix
-  int64_t longest_sum;     // terms of a sum up to which these loops are as fast as other ways
-  int64_t inner_quantum;   // the packed depth is a multiple of this, filled with zeros
-  int64_t element_bytes;   // of what is packed
-  // Packs a stripe, with zeros behind the last column.
+  int64_t panel_rows;      // rows of a panel
+  int64_t stripe_columns;  // columns of a stripe, which are contiguous in the packed matrix
+  int64_t longest_sum;     // terms up to which these loops are as fast as other ways
+  int64_t inner_quantum;   // the packed depth is a multiple of this, padded with zeros
+  int64_t element_bytes;   // of a packed element
+  // Packs a stripe, with zeros after the last column.
   void (*pack)(const OuterProducts& product, const float* right, int64_t stripe, std::byte* to);
-  // Computes `rows` rows of the result from `row` on, at most panel_rows, into y. `room`: for panel_rows columns of the
-  // left factor.
+  // Computes rows [row, row + rows) of the result, at most panel_rows, into y. `room` has space for panel_rows columns
+  // of the left factor.
   void (*multiply)(const OuterProducts& product, const PackedFactors& factors, int64_t row, int64_t rows,
                    std::byte* room, float* y);
 };
 
-// The fastest loops that this processor can run.
+// The fastest loops that the processor can run.
 PackedLoops packed_loops(const OuterProducts& product);
 
 class PackedProduct {
@@ -51,8 +51,8 @@ class PackedProduct {
 
   size_t scratch_bytes() const { return packed_ + shares_ * (room_ + panel_); }
 
-  // Rows that a thread has just computed. `share` numbers the thread's share, below kernel_threads(). The elements are
-  // valid until done() returns.
+  // Rows that a thread has just computed. `share` numbers the thread, below kernel_threads(). The elements are valid
+  // until done() returns.
   struct Panel {
     int64_t share, row, rows;
     const float* elements;
@@ -80,13 +80,13 @@ class PackedProduct {
   }
 
  private:
-  int64_t packed_bytes(int64_t lines) const;  // of so many columns of a matrix
+  int64_t packed_bytes(int64_t lines) const;  // of `lines` columns of a matrix
 
   OuterProducts product_;
   PackedLoops loops_;
   int64_t packed_, room_,
-      panel_;       // bytes of the packed right matrix, of a panel's columns of the left one, and of a panel
-  int64_t shares_;  // of the rows, one a thread
+      panel_;       // bytes: of the packed right matrix, of the left columns of a panel, of a panel
+  int64_t shares_;  // number of shares of the rows, one for each thread
 };
 
 }  // namespace alloy::cpu

@@ -1,4 +1,5 @@
-// Products of matrices so small that preparing oneDNN's call takes longer than the arithmetic. On the caller's thread.
+// Products of matrices so small that preparing oneDNN's call takes longer than the arithmetic. They run on the caller's
+// thread.
 #include <cstring>
 
 #include "cpu/families.h"
@@ -17,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-// `rows` rows and up to `vectors` vectors of the result, in registers; the last vector has `last` lanes that count.
+// Computes `rows` rows and up to `vectors` vectors of the result in registers; the last vector has `last` lanes.
 template <size_t rows, size_t vectors>
 HWY_INLINE void Block(const SmallProduct& p, const float* a, const float* b, size_t last, float* y) {
   const FloatTag d;
@@ -80,7 +81,7 @@ namespace {
 
 class SmallMatMul final : public Kernel {
  public:
-  // Where elements of the right matrix's rows are not contiguous, it is transposed first, into scratch.
+  // If the elements of the right matrix's rows are not contiguous, it is transposed into scratch first.
   SmallMatMul(const SmallProduct& product, bool transposed)
       : product_(product), multiply_(HWY_DYNAMIC_DISPATCH(FindSmallMultiply)()), transposed_(transposed) {}
 

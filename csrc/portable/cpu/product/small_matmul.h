@@ -9,17 +9,18 @@
 
 namespace alloy::cpu {
 
-// (rows, inner) times (inner, columns). Strides in elements; rows of the right matrix and of the result are contiguous.
+// (rows, inner) times (inner, columns). Strides are in elements; rows of the right matrix and the result are
+// contiguous.
 struct SmallProduct {
   int64_t rows, inner, columns;
   int64_t a_row, a_column, b_row;
 };
 using SmallMultiply = void (*)(const SmallProduct& product, const float* a, const float* b, float* y);
 
-// Above, one running sum for each element of the result would lose digits.
+// Above this, one running sum for each element of the result would lose digits.
 inline constexpr int64_t kLongestSmallSum = 1024;
 
-// Of sums up to kLongestSmallSum; the right matrix is packed row-major, itself or its transpose.
+// For sums of at most kLongestSmallSum terms. The right matrix or its transpose must be packed row-major.
 std::unique_ptr<Kernel> make_small_matmul(const ProductShape& shape);
 
 }  // namespace alloy::cpu

@@ -19,16 +19,15 @@
 #define ALLOY_KERNELS_THIN_MATMUL_ONCE_
 namespace alloy::cpu {
 
-// Of the right matrix, itself or its transpose.
+// Rows of the right matrix, or of its transpose.
 struct RowRange {
   int64_t begin, end;
 };
 
 struct ThinLoops {
-  // Adds left (rows, inner) times these rows of right (inner, columns) to y (rows, columns); `sums` has room for as
-  // much.
+  // Adds left (rows, inner) times these rows of right (inner, columns) to y (rows, columns). `sums` has the size of y.
   void (*add_rows)(const ProductShape& p, const float* left, const float* right, RowRange range, float* sums, float* y);
-  // As many columns of the result, by these rows of the transposed right matrix.
+  // Computes columns of the result, one for each of these rows of the transposed right matrix.
   void (*dot_rows)(const ProductShape& p, const float* left, const float* right, RowRange range, float* y);
 };
 
@@ -42,7 +41,7 @@ namespace HWY_NAMESPACE {
 // Longer running sums would lose digits.
 constexpr int64_t kLongestSum = 512, kLongestDot = 4096;
 
-// sums += left's columns [k, k + depth) times as many rows of right.
+// sums += left's columns [k, k + depth) times `depth` rows of right.
 template <size_t rows, size_t depth>
 HWY_INLINE void AddRows(const ProductShape& p, const float* left, const float* right, float* sums) {
   const FloatTag d;
@@ -73,7 +72,7 @@ HWY_INLINE void AddRows(const ProductShape& p, const float* left, const float* r
 
 template <size_t rows>
 void AddRowsOf(const ProductShape& p, const float* left, const float* right, RowRange range, float* sums, float* y) {
-  constexpr int64_t kDepth = rows <= 2 ? 8 : rows <= 4 ? 4 : 2;  // factors in registers
+  constexpr int64_t kDepth = rows <= 2 ? 8 : rows <= 4 ? 4 : 2;  // columns of factors in registers
   const int64_t count = p.rows * p.columns;
   for (int64_t part = range.begin; part < range.end; part += kLongestSum) {
     std::fill_n(sums, count, 0.0F);
@@ -155,8 +154,8 @@ HWY_EXPORT(FindThinLoops);
 
 namespace {
 
-// Each thread reads some rows of the right matrix, or of its transpose, so that parameters that are updated row by row,
-// as they lie, stay in the cache of one core.
+// Each thread reads some rows of the right matrix, or of its transpose, in the order of memory. So parameters that are
+// updated in the same order stay in the cache of one core.
 class ThinMatMul final : public Kernel {
  public:
   explicit ThinMatMul(const ProductShape& product)
@@ -196,7 +195,7 @@ class ThinMatMul final : public Kernel {
   }
 
  private:
-  // Threads do not write to one cache line.
+  // Threads must not write to the same cache line.
   static int64_t rounded(int64_t floats) { return ir::round_up(floats, kCacheLine / 4); }
 
   ProductShape product_;

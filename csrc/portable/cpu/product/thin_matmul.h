@@ -1,4 +1,5 @@
-// Products with a left matrix of few rows, as for single samples: all they cost is to read the right matrix once.
+// Products with a left matrix of few rows, as for single samples: nearly all their time goes to reading the right
+// matrix.
 #pragma once
 
 #include <memory>
@@ -8,13 +9,13 @@
 
 namespace alloy::cpu {
 
-// The most rows of the left matrix that there are loops for.
+// The most rows of the left matrix for which there are loops.
 inline constexpr int64_t kMostThinRows = 8;
 
-// True if each result is the product of two rows: of a transposed right matrix, and of one that is a column.
+// True if each element of the result is the product of two contiguous rows: the right matrix is transposed or a column.
 inline bool thin_by_dots(const ProductShape& s) { return s.b_transposed() || s.columns == 1; }
 
-// Of up to kMostThinRows rows; the right matrix is packed row-major, itself or its transpose.
+// For at most kMostThinRows rows. The right matrix or its transpose must be packed row-major.
 std::unique_ptr<Kernel> make_thin_matmul(const ProductShape& shape);
 
 }  // namespace alloy::cpu

@@ -1,5 +1,5 @@
 // Random numbers by Philox 4x32-10 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011): a function of a
-// counter and a key, so that any thread can compute any block. csrc/ir/README.md says which number stands where.
+// counter and a key, so any thread can compute any block. csrc/ir/README.md defines the order of the numbers.
 #include <sys/random.h>
 
 #include <algorithm>
@@ -31,25 +31,25 @@ namespace alloy::cpu {
 struct Philox {
   uint64_t counter_low, counter_high, key;
 
-  // Of the block that comes so many blocks later.
+  // The generator `blocks` blocks later.
   Philox behind(uint64_t blocks) const {
     const uint64_t low = counter_low + blocks;
     return {low, counter_high + (low < blocks ? 1 : 0), key};
   }
 };
 
-// What is made of the generator's bits.
+// The distribution of the numbers.
 struct Numbers {
   enum class Kind : uint8_t { kUniform, kInteger, kNormal, kBoxMuller, kTruncated } kind;
-  float low, high, below_high;  // bounds, and the greatest float below the upper one
+  float low, high, below_high;  // bounds, and the greatest float below `high`
   float mean, deviation;        // of normal numbers
-  float first, width;           // truncated: the probabilities between the bounds
-  bool mirrored;                // truncated: those of the other side, where they are small
-  int32_t least;                // integers
-  uint32_t count;               // of integers; 0 for all
+  float first, width;           // truncated: probability below the lower bound, and between the bounds
+  bool mirrored;                // truncated: the probabilities are those of the other side, where they are small
+  int32_t least;                // integers: the least
+  uint32_t count;               // integers: how many there are; 0 for all
 };
 
-// Writes the elements [4 * first, 4 * last) of the stream to out, but none from `end` on.
+// Writes elements [4 * first, 4 * last) of the stream to `out`, but none from `end` on.
 using FillLoop = void (*)(const Philox& stream, const Numbers& numbers, int64_t first, int64_t last, int64_t end,
                           std::byte* out);
 
@@ -65,7 +65,7 @@ using Floats = hn::ScalableTag<float>;
 using BitsVec = hn::Vec<Bits>;
 using FloatsVec = hn::Vec<Floats>;
 
-// The high halves of the products.
+// The upper halves of the products.
 HWY_INLINE BitsVec MultiplyHigh(BitsVec a, BitsVec b) {
   const Bits d;
 #if HWY_TARGET == HWY_SCALAR
@@ -82,7 +82,7 @@ struct Four {
   BitsVec x0, x1, x2, x3;
 };
 
-// The words of blocks, one in each lane, from this one on.
+// The four words of consecutive blocks, one block in each lane.
 HWY_INLINE Four Blocks(const Philox& from) {
   const Bits d;
   const auto lanes = hn::Iota(d, 0);
@@ -107,7 +107,7 @@ HWY_INLINE Four Blocks(const Philox& from) {
   return x;
 }
 
-// A multiple of 2^-23, from 0 to below 1.
+// A multiple of 2^-23, at least 0 and below 1.
 HWY_INLINE FloatsVec Unit(BitsVec x) {
   const Floats d;
   const hn::RebindToSigned<Bits> integers;
@@ -123,9 +123,8 @@ HWY_INLINE FloatsVec Polynomial(FloatsVec x, const float (&coefficients)[kCount]
   return sum;
 }
 
-// The number that a standard normal one is below with probability p, above 0 and below 1: (2p - 1) P(w) with
-// w = -log(4p (1 - p)), and polynomials P of w, and of its root farther out, which tests/goldens/inverse_normal.py fits
-// to 2e-8.
+// The inverse of the normal distribution at p, 0 < p < 1: (2p - 1) P(w) with w = -log(4p (1 - p)). P is a polynomial of
+// w, or farther out of its root; tests/goldens/inverse_normal.py fits both to 2e-8.
 HWY_INLINE FloatsVec InverseNormal(FloatsVec p) {
   constexpr float kMiddle[] = {2.1233134269714355F,     0.34880203008651733F,    -0.005907717160880566F,
                                -0.0017716445727273822F, 0.00030878567486070096F, -7.019229997240473e-06F,
@@ -153,24 +152,24 @@ HWY_INLINE FloatsVec InverseNormal(FloatsVec p) {
   return hn::Mul(x, y);
 }
 
-// ---- numbers of four words ----
+// ---- numbers from four words ----
 
 HWY_INLINE FloatsVec Scaled(FloatsVec x, float factor, float offset) {
   const Floats d;
   return hn::Add(hn::Mul(x, hn::Set(d, factor)), hn::Set(d, offset));
 }
 
-// A number for each word by itself; `of` is a function of the number from 0 to below 1.
+// Stores a number for each word; `of` maps numbers in [0, 1).
 template <class F>
 HWY_INLINE void StoreEach(const Four& x, float* out, const F& of) {
   hn::StoreInterleaved4(of(Unit(x.x0)), of(Unit(x.x1)), of(Unit(x.x2)), of(Unit(x.x3)), Floats(), out);
 }
 
-// Two normal numbers of two others (Box and Muller, 1958).
+// Two normal numbers from two words (Box and Muller, 1958).
 HWY_INLINE void BoxMuller(BitsVec a, BitsVec b, FloatsVec& first, FloatsVec& second) {
   const Floats d;
   const auto radius =
-      hn::Sqrt(hn::Mul(hn::Set(d, -2.0F), HWY_NAMESPACE::Log(d, hn::Sub(hn::Set(d, 1.0F), Unit(a)))));  // of (0, 1]
+      hn::Sqrt(hn::Mul(hn::Set(d, -2.0F), HWY_NAMESPACE::Log(d, hn::Sub(hn::Set(d, 1.0F), Unit(a)))));  // (0, 1]
   const auto angle = hn::Mul(Unit(b), hn::Set(d, 6.283185307179586F));
   first = hn::Mul(radius, hn::Cos(d, angle));
   second = hn::Mul(radius, hn::Sin(d, angle));
@@ -251,7 +250,7 @@ using ir::Op;
 // The probability that a standard normal number is below x.
 double normal_below(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 
-// Of which side the probabilities are the smaller ones, which floats tell apart.
+// Uses the side of the distribution where the probabilities are small, because floats tell them apart there.
 void truncate(Numbers& n) {
   n.first = 0.5F;
   if (n.deviation == 0) return;
@@ -320,7 +319,7 @@ class RandomNumbers final : public Kernel {
   int64_t count_;
 };
 
-// The system's own random numbers say where the stream begins.
+// The system's random numbers decide where the stream begins.
 class FreshState final : public Kernel {
  public:
   void run(const std::byte* const*, std::byte* const* results, std::byte*) const override {

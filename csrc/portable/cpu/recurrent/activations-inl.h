@@ -1,4 +1,4 @@
-// The activations of recurrent cells and their slopes, for vectors of float. Included once per instruction set.
+// The activations of recurrent cells and their derivatives, for vectors of float. Included once per instruction set.
 #if defined(ALLOY_KERNELS_ACTIVATIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ALLOY_KERNELS_ACTIVATIONS_INL_H_
 #undef ALLOY_KERNELS_ACTIVATIONS_INL_H_
@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 
 using FloatVector = hn::Vec<hn::ScalableTag<float>>;
 
-// As Sigmoid, but 0 where the result is denormal, which kernels flush; two thirds of its work.
+// Like Sigmoid, but 0 where the result is denormal (kernels flush those); it takes two thirds of the work.
 HWY_INLINE FloatVector GateSigmoid(FloatVector x) {
   const hn::ScalableTag<float> d;
   const auto parts = FallingExpOf(d, hn::Neg(hn::Abs(x)));
@@ -26,18 +26,18 @@ HWY_INLINE FloatVector Activated(RecurrentActivation how, FloatVector x) {
   const hn::ScalableTag<float> d;
   switch (how) {
     case RecurrentActivation::kNone: return x;
-    case RecurrentActivation::kRelu: return hn::IfThenElse(hn::Le(x, Zero(d)), Zero(d), x);  // NaN stays
+    case RecurrentActivation::kRelu: return hn::IfThenElse(hn::Le(x, Zero(d)), Zero(d), x);  // keeps NaN
     case RecurrentActivation::kTanh: return Tanh(d, x);
     case RecurrentActivation::kSigmoid: return GateSigmoid(x);
     case RecurrentActivation::kHardSigmoid: {
-      const auto line = hn::MulAdd(x, hn::Set(d, 0.2f), hn::Set(d, 0.5f));  // NaN stays
+      const auto line = hn::MulAdd(x, hn::Set(d, 0.2f), hn::Set(d, 0.5f));  // keeps NaN
       return hn::IfThenElse(hn::Lt(line, Zero(d)), Zero(d), hn::IfThenElse(hn::Gt(line, One(d)), One(d), line));
     }
   }
   return x;
 }
 
-// The derivative at the place where the activation is y.
+// The derivative of the activation where its value is y.
 HWY_INLINE FloatVector Slope(RecurrentActivation how, FloatVector y) {
   const hn::ScalableTag<float> d;
   switch (how) {

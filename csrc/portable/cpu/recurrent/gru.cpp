@@ -16,39 +16,39 @@
 #define ALLOY_KERNELS_GRU_ONCE_
 namespace alloy::cpu {
 
-// The activations of the gates z, r, o, and whether z is the share of the new state rather than of the old one.
+// The activations of the gates z, r and o. `flip_z`: z is the weight of the new state, not of the old one.
 struct GruHow {
   RecurrentActivation activations[3];
   bool flip_z;
 };
 
-// A row of one step, of which some units are computed: the gates of a unit stand `units` apart, in `gates` as sums.
-// Null is what the op does not have.
+// A row of one step, for some of the units. The gates of a unit are `units` elements apart; `gates` holds their sums. A
+// pointer is null if the op does not have the array.
 struct GruRow {
   int64_t units;
   const float *x, *state_before, *mask, *secondary_bias;
   float *state, *gates;
-  float *update, *reset_state;  // without reset_after, from one phase to the next: z, and r times the masked state
+  float *update, *reset_state;  // without reset_after, for the next phase: z, and r times the masked state
 };
 
-// The same backward. `carried` is the gradient of the state that later steps left, and becomes that of the state
-// before.
+// The same for the gradient. `carried` holds the gradient of the state from later steps, and receives that of the
+// previous state.
 struct GruGradientRow {
   int64_t units;
   const float *gates, *state_before, *mask, *incoming;
   float *carried, *x_gradient;
-  float* sum_gradient;  // with reset_after: of the products of the state, of this step alone
+  float* sum_gradient;  // with reset_after: of the products of the state, for this step
 };
 
 struct GruLoops {
   int64_t lanes;
-  // `sums`: a vector for each gate of the product, of the units from `first` on.
+  // `sums` has a vector for each gate of the product, for the units from `first` on.
   void (*forward_after)(const GruHow& how, const GruRow& row, const float* sums, int64_t first);
   void (*forward_gates)(const GruHow& how, const GruRow& row, const float* sums, int64_t first);
   void (*forward_candidate)(const GruHow& how, const GruRow& row, const float* sums, int64_t first);
-  void (*backward)(const GruHow& how, const GruGradientRow& row, Part units);
-  // `sums`: the gradient of the reset state, for the unit units.begin and those behind it.
-  void (*backward_reset)(const GruHow& how, const GruGradientRow& row, const float* sums, Part units);
+  void (*backward)(const GruHow& how, const GruGradientRow& row, Range units);
+  // `sums` is the gradient of the reset state, for the units from units.begin on.
+  void (*backward_reset)(const GruHow& how, const GruGradientRow& row, const float* sums, Range units);
 };
 
 }  // namespace alloy::cpu
@@ -65,7 +65,7 @@ HWY_INLINE FloatVector LoadUnits(const float* from, size_t n) {
 
 HWY_INLINE void StoreUnits(FloatVector v, float* to, size_t n) { StoreUpTo(FloatTag(), v, n, to); }
 
-// z times the old state and the rest of the candidate.
+// The new state: the weighted mean of the old state and the candidate.
 HWY_INLINE FloatVector Blend(const GruHow& how, FloatVector z, FloatVector before, FloatVector candidate) {
   return how.flip_z ? hn::MulAdd(z, hn::Sub(candidate, before), before)
                     : hn::MulAdd(z, hn::Sub(before, candidate), candidate);
@@ -113,7 +113,7 @@ void GruForwardCandidate(const GruHow& how, const GruRow& row, const float* sums
   if (row.gates != nullptr) StoreUnits(o_sum, row.gates + 2 * row.units + first, n);
 }
 
-void GruBackward(const GruHow& how, const GruGradientRow& row, Part units) {
+void GruBackward(const GruHow& how, const GruGradientRow& row, Range units) {
   const FloatTag d;
   ForVectors(d, units.end - units.begin, [&](size_t i, size_t n) HWY_ATTR {
     const int64_t at = units.begin + static_cast<int64_t>(i);
@@ -139,7 +139,7 @@ void GruBackward(const GruHow& how, const GruGradientRow& row, Part units) {
   });
 }
 
-void GruBackwardReset(const GruHow& how, const GruGradientRow& row, const float* sums, Part units) {
+void GruBackwardReset(const GruHow& how, const GruGradientRow& row, const float* sums, Range units) {
   const FloatTag d;
   ForVectors(d, units.end - units.begin, [&](size_t i, size_t n) HWY_ATTR {
     const int64_t at = units.begin + static_cast<int64_t>(i);
@@ -245,7 +245,7 @@ class Gru final : public RecurrentKernel {
         is_masked_(op.attributes.flag(Attr::kMasked)),
         resets_after_(op.attributes.flag(Attr::kResetAfter)),
         is_training_(op.attributes.flag(Attr::kTraining)) {
-    if (is_masked_) phases_.push_back(1);  // in which the states are multiplied
+    if (is_masked_) phases_.push_back(1);  // multiplies the states by the mask
     phases_.push_back(products_[0].stripes());
     if (!resets_after_) phases_.push_back(products_[1].stripes());
   }
@@ -256,8 +256,8 @@ class Gru final : public RecurrentKernel {
   std::vector<int64_t> phases_;
 };
 
-// Operands: gradient of the states, gates, states, weights, first state[, mask]. Results: gradients of x, and of the
-// first state, which is carried in its memory.
+// Operands: gradient of the states, gates, states, weights, first state[, mask]. Results: the gradient of x, and the
+// gradient of the first state, whose memory holds the gradient carried from step to step.
 class GruGradient final : public RecurrentKernel {
  public:
   explicit GruGradient(const Op& op)
@@ -289,7 +289,7 @@ class GruGradient final : public RecurrentKernel {
       };
       const float* const gradient = resets_after_ ? room.own : x_gradient + now * 3 * s.units;
       if (phase == 0) {
-        const Part units = units_of(products_[0], share.stripes);
+        const Range units = units_of(products_[0], share.stripes);
         for (int64_t row = share.rows.begin; row < share.rows.end; ++row) loops_.backward(how_, row_of(row), units);
       } else if (!resets_after_ && phase == 1) {
         backward_reset(share, gradient, room, row_of);
@@ -302,7 +302,7 @@ class GruGradient final : public RecurrentKernel {
   }
 
  private:
-  // Before the reset gate is applied: of the candidate's sums to the reset states, then of those of the gates.
+  // Without reset_after: first from the candidate's sums to the reset states, then from the gates' sums to the states.
   static std::vector<RecurrentProducts::Term> terms(const Op& op, int64_t units) {
     if (op.attributes.flag(Attr::kResetAfter)) return {{gradient_weights(units, 3), 0}};
     return {{gradient_weights(units, 1), 2 * units * units}, {gradient_weights(units, 2), 0}};
@@ -316,7 +316,7 @@ class GruGradient final : public RecurrentKernel {
         resets_after_(op.attributes.flag(Attr::kResetAfter)),
         phases_(resets_after_ ? 2 : 3, products_[0].stripes()) {}
 
-  // Without reset_after: from the gradient of the candidate's sums to those of the reset gate and of the state.
+  // Without reset_after: the gradients of the reset gate and of the state, from the gradient of the candidate's sums.
   template <class RowOf>
   void backward_reset(const Share& share, const float* gradient, const Room& room, const RowOf& row_of) const {
     const Sequence& s = sequence_;

@@ -15,19 +15,19 @@
 #define ALLOY_KERNELS_LSTM_ONCE_
 namespace alloy::cpu {
 
-// The activations of the gates i, f, z, o, and of the cell.
+// The activations of the gates i, f, z and o, and of the cell.
 using LstmActivations = RecurrentActivation[5];
 
-// A row of one step, of which some units are computed: the gates of a unit stand `units` apart. Null is what the op
-// does not have.
+// A row of one step, for some of the units. The gates of a unit are `units` elements apart. A pointer is null if the op
+// does not have the array.
 struct LstmRow {
   int64_t units;
   const float *x, *cell_before, *peephole;
   float *state, *cell, *gates;
 };
 
-// The same backward. `state_gradient` and `cell_gradient` are those that later steps left, the latter becomes that of
-// the step before; `incoming` ones are the op's operands.
+// The same for the gradient. `state_gradient` and `cell_gradient` come from later steps; `cell_gradient` receives that
+// of the previous cell. `incoming` gradients are the op's operands.
 struct LstmGradientRow {
   int64_t units;
   const float *gates, *cell, *cell_before, *peephole, *incoming, *incoming_cell, *state_gradient;
@@ -36,9 +36,9 @@ struct LstmGradientRow {
 
 struct LstmLoops {
   int64_t lanes;
-  // Of some rows. `sums`: four vectors for each, those of the gates of the units from `first` on.
+  // For some rows. `sums` has four vectors for each row, one for each gate, for the units from `first` on.
   void (*forward)(const LstmActivations& how, LstmRow row, int64_t rows, const float* sums, int64_t first);
-  void (*backward)(const LstmActivations& how, const LstmGradientRow& row, Part units);
+  void (*backward)(const LstmActivations& how, const LstmGradientRow& row, Range units);
 };
 
 }  // namespace alloy::cpu
@@ -80,7 +80,7 @@ void LstmForward(const LstmActivations& how, LstmRow row, int64_t rows, const fl
   }
 }
 
-void LstmBackward(const LstmActivations& how, const LstmGradientRow& row, Part units) {
+void LstmBackward(const LstmActivations& how, const LstmGradientRow& row, Range units) {
   const FloatTag d;
   ForVectors(d, units.end - units.begin, [&](size_t i, size_t n) HWY_ATTR {
     const int64_t at = units.begin + static_cast<int64_t>(i);
@@ -164,7 +164,7 @@ class Lstm final : public RecurrentKernel {
         is_training_(op.attributes.flag(Attr::kTraining)) {
     std::ranges::copy(activations_of(op), how_);
     phases_ = {products_[0].stripes()};
-    if (is_masked_) phases_.insert(phases_.begin(), 1);  // in which the states are multiplied
+    if (is_masked_) phases_.insert(phases_.begin(), 1);  // multiplies the states by the mask
   }
 
   LstmLoops loops_;
@@ -174,7 +174,8 @@ class Lstm final : public RecurrentKernel {
 };
 
 // Operands: gradient of the states, gates, cells, weights, first cell[, mask][, peephole][, gradient of the cells].
-// Results: gradients of x, of the first state and of the first cell; the latter two are carried in their memory.
+// Results: the gradient of x, and the gradients of the first state and the first cell, whose memory holds the gradients
+// carried from step to step.
 class LstmGradient final : public RecurrentKernel {
  public:
   explicit LstmGradient(const Op& op)
@@ -202,7 +203,7 @@ class LstmGradient final : public RecurrentKernel {
         return;
       }
       const float* const cell = step == 0 ? in(4) : in(2) + s.time(step - 1) * s.batch * s.units;
-      const Part units = units_of(product, share.stripes);
+      const Range units = units_of(product, share.stripes);
       for (int64_t row = share.rows.begin; row < share.rows.end; ++row) {
         const int64_t place = (now + row) * s.units, own = row * s.units;
         loops_.backward(how_,
@@ -222,7 +223,7 @@ class LstmGradient final : public RecurrentKernel {
         has_peephole_(op.attributes.flag(Attr::kPeephole)),
         has_cell_gradient_(op.attributes.flag(Attr::kCellGradient)) {
     std::ranges::copy(activations_of(op), how_);
-    phases_ = {products_[0].stripes(), products_[0].stripes()};  // the gates, then the states before
+    phases_ = {products_[0].stripes(), products_[0].stripes()};  // the gates, then the previous states
   }
 
   LstmLoops loops_;

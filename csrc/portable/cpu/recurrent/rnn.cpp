@@ -16,9 +16,9 @@
 namespace alloy::cpu {
 
 struct RnnLoops {
-  // Adds x to the sums, which go to `kept` unless that is null, and writes what the activation makes of them.
+  // Adds x to the sums, copies them to `kept` unless it is null, and writes their activation to `state`.
   void (*forward)(RecurrentActivation how, const float* x, const float* sums, int64_t units, float* kept, float* state);
-  // The gradient of the sums from those of the state: the incoming one and the one that later steps left.
+  // The gradient of the sums from that of the state, which is the sum of `incoming` and `carried`.
   void (*backward)(RecurrentActivation how, const float* sums, const float* incoming, const float* carried,
                    int64_t units, float* gradient);
 };
@@ -86,7 +86,7 @@ class Rnn final : public RecurrentKernel {
       for (int64_t stripe = share.stripes.begin; stripe < share.stripes.end; ++stripe) {
         product.multiply(before + share.rows.begin * s.units, s.units, share.rows.end - share.rows.begin, room.packed,
                          stripe, tile);
-        const Part units = units_of(product, {stripe, stripe + 1});
+        const Range units = units_of(product, {stripe, stripe + 1});
         for (int64_t row = share.rows.begin; row < share.rows.end; ++row) {
           const int64_t at = (now + row) * s.units + units.begin;
           loops_.forward(how_, in(0) + at, tile + (row - share.rows.begin) * product.stripe_floats(),
@@ -103,7 +103,7 @@ class Rnn final : public RecurrentKernel {
         how_(activations_of(op)[0]),
         is_masked_(op.attributes.flag(Attr::kMasked)),
         is_training_(op.attributes.flag(Attr::kTraining)) {
-    if (is_masked_) phases_.push_back(1);  // in which the states are multiplied
+    if (is_masked_) phases_.push_back(1);  // multiplies the states by the mask
     phases_.push_back(products_[0].stripes());
   }
 
@@ -113,8 +113,8 @@ class Rnn final : public RecurrentKernel {
   std::vector<int64_t> phases_;
 };
 
-// Operands: gradient of the states, sums, weights[, mask]. Results: gradients of x, and of the first state, which is
-// carried in its memory.
+// Operands: gradient of the states, sums, weights[, mask]. Results: the gradient of x, and the gradient of the first
+// state, whose memory holds the gradient carried from step to step.
 class RnnGradient final : public RecurrentKernel {
  public:
   explicit RnnGradient(const Op& op)
@@ -135,7 +135,7 @@ class RnnGradient final : public RecurrentKernel {
                       false);
         return;
       }
-      const Part units = units_of(products_[0], share.stripes);
+      const Range units = units_of(products_[0], share.stripes);
       for (int64_t row = share.rows.begin; row < share.rows.end; ++row) {
         const int64_t own = row * s.units + units.begin, at = now * s.units + own;
         loops_.backward(how_, in(1) + at, in(0) + at, carried + own, units.end - units.begin, x_gradient + at);

@@ -18,12 +18,12 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-// Rows whose sums of a stripe fit the registers.
+// The number of rows whose sums of one stripe fit into the registers.
 constexpr int64_t kMostRows = HWY_MAX_BYTES >= 64 ? 6 : 3;
-// So much of a stripe stays in the nearest cache for all rows.
+// This depth of a stripe stays in the first-level cache for all rows.
 constexpr int64_t kDepth = 128;
 
-// `rows` rows of a stripe: `depth` terms of each sum, behind those that are there already.
+// Adds `depth` terms to the sums of `rows` rows of a stripe.
 template <size_t rows, size_t vectors>
 HWY_NOINLINE void Block(const float* HWY_RESTRICT left, int64_t left_stride, const float* HWY_RESTRICT packed,
                         int64_t depth, bool first, float* HWY_RESTRICT to) {
@@ -84,7 +84,7 @@ void Multiply(const RecurrentWeights& w, const float* left, int64_t left_stride,
 template <size_t vectors>
 void Pack(const RecurrentWeights& w, const float* from, int64_t stripe, float* to) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(FloatTag())), width = static_cast<int64_t>(vectors) * lanes;
-  const int64_t first = stripe * static_cast<int64_t>(vectors);  // vector of all
+  const int64_t first = stripe * static_cast<int64_t>(vectors);  // numbers the vectors of all stripes
   for (int64_t v = 0; v < static_cast<int64_t>(vectors); ++v) {
     const int64_t block = (first + v) / w.gates, gate = (first + v) % w.gates;
     const int64_t unit = block * lanes, units = std::clamp<int64_t>(w.units - unit, 0, lanes);
@@ -107,7 +107,7 @@ RowProductLoops LoopsOf() {
           &Multiply<vectors>};
 }
 
-// Whole blocks of units stand in a stripe.
+// A stripe holds whole blocks of units.
 RowProductLoops FindRowProductLoops(int64_t gates) { return gates == 3 ? LoopsOf<3>() : LoopsOf<4>(); }
 
 }  // namespace HWY_NAMESPACE

@@ -1,4 +1,4 @@
-// What the kernels of recurrent cells share: the order of steps, and how threads share a sequence.
+// Shared by the kernels of recurrent cells: the order of steps, and the division of a sequence among threads.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 
 namespace alloy::cpu {
 
-// How a cell's gates are made of their sums; the numbers are those of the attribute `activations`.
+// The activations of gates; the numbers are those of the attribute `activations`.
 enum class RecurrentActivation : uint8_t { kNone, kRelu, kTanh, kSigmoid, kHardSigmoid };
 
-// The extents of an op on a sequence, whose operand `states` is (steps, batch, units * something).
+// The extents of an op on a sequence; its operand `states` has the shape (steps, batch, a multiple of units).
 struct Sequence {
   int64_t steps, batch, units;
   bool reverse;
   int threads;
 
-  // units: of the cell's state.
+  // `units` is the number of units of the cell's state.
   Sequence(const ir::Op& op, const ir::Shape& states, int64_t units)
       : steps(states[0]),
         batch(states[1]),
@@ -28,31 +28,31 @@ struct Sequence {
         reverse(op.attributes.flag(ir::Attr::kReverse)),
         threads(kernel_threads()) {}
 
-  // The place in time of the i-th step of the cell.
+  // The position in time of the cell's i-th step.
   int64_t time(int64_t i) const { return reverse ? steps - 1 - i : i; }
   int64_t state_floats() const { return batch * units; }
-  // True if each thread computes some rows of the batch from the first step to the last. If there are fewer rows than
-  // threads, they share the units of every step instead.
+  // True if each thread computes some rows of the batch from the first step to the last. With fewer rows than threads,
+  // the threads share the units of every step instead.
   bool shares_rows() const { return batch >= threads; }
-  // How many rows one thread computes at a time.
+  // The number of rows that one thread computes at a time.
   int64_t most_rows() const { return shares_rows() ? ir::divide_up(batch, threads) : batch; }
 };
 
-// A part of one phase of a step that one thread computes: these rows, these stripes of the phase's columns.
+// The work of one thread in one phase of a step: these rows, and these stripes of the phase's columns.
 struct Share {
   int64_t thread;
-  Part rows, stripes;
+  Range rows, stripes;
 };
 
-// Calls body(step, phase, share) for the steps in order, and for the phases of each, which have so many stripes. A
-// phase of a row begins when all stripes of the phase before are done.
+// Calls body(step, phase, share) for the steps in order, and in each step for the phases, which have these numbers of
+// stripes. A phase of a row begins after all stripes of the previous phase.
 template <class Body>
 void for_each_step(const Sequence& s, const std::vector<int64_t>& stripes, int64_t work_per_row, const Body& body) {
   if (s.shares_rows()) {
     parallel_shares(s.batch, s.steps * work_per_row, [&](int64_t thread, int64_t begin, int64_t end) {
-      // The caller's thread alone takes more rows than there is room for.
+      // A call on one thread alone has more rows than there is room for.
       for (int64_t row = begin; row < end; row += s.most_rows()) {
-        const Part rows{row, std::min(row + s.most_rows(), end)};
+        const Range rows{row, std::min(row + s.most_rows(), end)};
         for (int64_t i = 0; i < s.steps; ++i) {
           for (size_t phase = 0; phase < stripes.size(); ++phase)
             body(i, phase, Share{thread, rows, {0, stripes[phase]}});
@@ -71,22 +71,22 @@ void for_each_step(const Sequence& s, const std::vector<int64_t>& stripes, int64
   }
 }
 
-// Of states, times the transposed recurrent weights of so many gates.
+// The product of states and the transposed recurrent weights of these gates.
 inline RecurrentWeights state_weights(int64_t units, int64_t gates) {
   return {gates, units, units, units * units, units, 1};
 }
-// Of gradients of the sums of so many gates, times their recurrent weights.
+// The product of the gradients of these gates' sums and the recurrent weights.
 inline RecurrentWeights gradient_weights(int64_t units, int64_t gates) {
   return {1, units, gates * units, 0, 1, units};
 }
 
-// Some products by parts of the recurrent weights, which are packed one behind the other, and the scratch of a kernel
-// that takes them.
+// Products with pieces of the recurrent weights, which are packed one after the other, and the scratch memory for the
+// products.
 class RecurrentProducts {
  public:
   struct Term {
     RecurrentWeights weights;
-    int64_t offset;  // of its first row's first element in the recurrent weights
+    int64_t offset;  // of the piece's first element in the recurrent weights
   };
 
   RecurrentProducts(const Sequence& s, const std::vector<Term>& terms) {
@@ -106,7 +106,7 @@ class RecurrentProducts {
   }
   const RowProduct& operator[](size_t i) const { return products_[i]; }
   const float* packed(size_t i, const float* all) const { return all + places_[i]; }
-  // Room for one thread's sums of a stripe.
+  // The floats of one thread's sums of a stripe.
   int64_t tile_floats() const { return tile_floats_; }
   int64_t tiles_floats() const { return tile_floats_ * threads_; }
 
@@ -116,8 +116,8 @@ class RecurrentProducts {
   int64_t packed_floats_ = 0, tile_floats_ = 0, threads_ = 1;
 };
 
-// A kernel whose operand `weights` is packed, once a run or once for many runs, and that has more scratch of its own
-// behind the tiles.
+// A kernel whose operand number `weights` is packed, in each run or once for many. `own_floats` floats of scratch
+// follow the tiles.
 class RecurrentKernel : public Kernel {
  public:
   RecurrentKernel(const Sequence& sequence, const std::vector<RecurrentProducts::Term>& terms, size_t weights,
@@ -134,10 +134,10 @@ class RecurrentKernel : public Kernel {
   }
 
  protected:
-  // Of one row in one step, in units of parallel_for.
+  // The work of one row in one step, in units of parallel_for.
   int64_t work() const { return 8 * sequence_.units + static_cast<int64_t>(products_.packed_bytes() / 64); }
 
-  // The packed weights, a tile for each thread, and the kernel's own floats.
+  // The packed weights, a tile for each thread, and the kernel's own floats of scratch.
   struct Room {
     const float* packed;
     float *tiles, *own;
@@ -151,22 +151,22 @@ class RecurrentKernel : public Kernel {
     return {packed, room.tiles, room.own};
   }
 
-  // The units that stripes of a product with one column each are.
-  Part units_of(const RowProduct& product, Part stripes) const {
+  // The units of these stripes, for a product with one column for each unit.
+  Range units_of(const RowProduct& product, Range stripes) const {
     return {stripes.begin * product.stripe_units(), std::min(stripes.end * product.stripe_units(), sequence_.units)};
   }
-  // Rows of `to` as those of a times b.
-  static void multiply_rows(const Sequence& s, Part rows, const float* a, const float* b, float* to) {
+  // to = a * b, in these rows.
+  static void multiply_rows(const Sequence& s, Range rows, const float* a, const float* b, float* to) {
     for (int64_t i = rows.begin * s.units; i < rows.end * s.units; ++i) to[i] = a[i] * b[i];
   }
-  // The rows and stripes of a product with one column for each unit, times the factor if there is one: written to `to`,
-  // or added to it. The rows of `left` are `left_stride` apart.
+  // Multiplies the rows and stripes of a product with one column for each unit; multiplies the sums by `factor` unless
+  // it is null; writes them to `to`, or adds them to it. The rows of `left` are `left_stride` apart.
   void multiply_into(const RowProduct& product, const float* packed, const float* left, int64_t left_stride,
                      const Share& share, float* tile, const float* factor, float* to, bool adds) const {
     for (int64_t stripe = share.stripes.begin; stripe < share.stripes.end; ++stripe) {
       product.multiply(left + share.rows.begin * left_stride, left_stride, share.rows.end - share.rows.begin, packed,
                        stripe, tile);
-      const Part units = units_of(product, {stripe, stripe + 1});
+      const Range units = units_of(product, {stripe, stripe + 1});
       for (int64_t row = share.rows.begin; row < share.rows.end; ++row) {
         const float* const sums = tile + (row - share.rows.begin) * product.stripe_floats() - units.begin;
         for (int64_t u = units.begin; u < units.end; ++u) {
@@ -187,7 +187,7 @@ class RecurrentKernel : public Kernel {
   bool is_packed_ = false;
 };
 
-// The activations that an op names.
+// The activations in an op's attribute.
 inline std::vector<RecurrentActivation> activations_of(const ir::Op& op) {
   std::vector<RecurrentActivation> list;
   for (int64_t number : op.attributes.ints(ir::Attr::kActivations)) {

@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 using ir::DType;
 using ir::OpCode;
 
-// One struct per row: the fold of nothing and of two. Sums must not be in float; see Total.
+// One struct for each row: the first total, and the combination of two. Sums use a wider type; see Total.
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
   struct Row_##name {                                                            \
     static constexpr OpCode kCode = OpCode::name;                                \
@@ -44,7 +44,7 @@ using ir::OpCode;
   };
 #include "ir/ops.def"
 
-// Only a sum of many floats is worth a wider total.
+// Only a sum of many floats needs a wider total.
 template <class T, class Row>
 using Total = std::conditional_t<Row::kCode == OpCode::sum && hwy::IsFloat<T>(), double, T>;
 
@@ -54,7 +54,7 @@ HWY_INLINE T CombineOne(T a, T b) {
   return hn::GetLane(Row::Combine(d, hn::Set(d, a), hn::Set(d, b)));
 }
 
-// Lanes are combined by halves, in the type of the total.
+// Combines lanes by halves, in the type of the total.
 template <class Row, class A, class D>
 HWY_INLINE A CombineLanes(D d, Vec<D> v) {
   using T = hn::TFromD<D>;
@@ -68,11 +68,11 @@ HWY_INLINE A CombineLanes(D d, Vec<D> v) {
   return totals[0];
 }
 
-// Elements of a row, and rows of columns, few enough for float lanes to be exact to a few ulp; such blocks are
+// The most elements that are folded in float lanes, which keeps them exact to a few ulp. The results of such blocks are
 // combined in the type of the total.
 constexpr size_t kRowBlock = 128;  // vectors
 constexpr int64_t kColumnBlock = 256;
-// As many columns at a time as the first-level cache holds running lanes of.
+// The number of columns whose running lanes fit into the first-level cache.
 constexpr size_t kColumns = 512;
 
 template <class T, class Row>
@@ -108,8 +108,8 @@ struct RowFold {
   }
 };
 
-// Columns are folded in a row of running lanes that stays in the cache, four rows at a time; after a block of
-// rows it goes into the totals.
+// Folds columns into a row of running lanes that stays in the cache, four rows at a time. After a block of rows, the
+// lanes go into the totals.
 template <class T, class Row>
 struct ColumnFold {
   static HWY_INLINE void Rows(const T* x, int64_t rows, int64_t stride, size_t columns, T* running) {
@@ -183,7 +183,7 @@ Fold FoldOf() {
           &ColumnFold<T, Row>::Run, &Merge<T, Row>, &Finish<T, Row>};
 }
 
-// Where the row takes the type, which is not float.
+// For types other than float that the row allows.
 template <class T, class Row>
 Fold FoldIf() {
   constexpr bool is_bool = sizeof(T) == 1;
@@ -217,7 +217,8 @@ Fold FindFold(OpCode code, DType dtype) {
 
 // ---- distances ----
 
-// The squares of the distances from a center and their sum, which says how far from the mean the center is.
+// The sum of the distances from a center and the sum of their squares. The first tells how far the mean is from the
+// center.
 struct Distances {
   double squares, sum;
 };
@@ -236,7 +237,7 @@ struct DistanceFold {
     }
   };
 
-  // The lanes of `count` distances from number k on, added up by halves: few roundings on top of one another.
+  // Adds up the lanes of `count` distances from number k on by halves, which keeps the rounding error small.
   template <int64_t count, class Distance>
   static HWY_INLINE Lanes Tree(const Distance& distance, int64_t k) {
     if constexpr (count == 1) {
@@ -323,8 +324,8 @@ struct DistanceFold {
     }
   }
 
-  // The mean square of the distances from the mean itself: that of those from the center, less the square of what
-  // lies between the two.
+  // The mean square of the distances from the mean: that of the distances from the center, less the square of the
+  // distance between mean and center.
   static void Finish(const std::byte* totals, int64_t count, double divisor, std::byte* elements) {
     for (int64_t i = 0; i < count; ++i) {
       const Distances& t = reinterpret_cast<const Distances*>(totals)[i];
@@ -346,13 +347,13 @@ Fold FindVariance(DType dtype) {
           &DistanceFold::Columns, &DistanceFold::Merge, &DistanceFold::Finish};
 }
 
-// ---- positions ----
+// ---- indices of winners ----
 
 template <class T, class Row>
 struct ArgLoop {
   template <class D>
   static Vec<D> Worst(D d) {
-    // Whatever the other extreme beats.
+    // The extreme that every number beats.
     return hn::IfThenElse(Row::Better(d, Lowest(d), Highest(d)), Highest(d), Lowest(d));
   }
 
@@ -396,7 +397,7 @@ struct ArgLoop {
       const T* row = reinterpret_cast<const T*>(x) + r * stride;
       for (int64_t i = 0; i < columns; ++i) {
         const bool better = greatest ? row[i] > best[i] : row[i] < best[i];
-        // The first number wins even where it is the worst there is.
+        // The first number wins even if it is the worst possible one.
         const bool wins = better || (indices[i] < 0 && row[i] == best[i]);
         best[i] = wins ? row[i] : best[i];
         indices[i] = wins ? static_cast<int32_t>(r) : indices[i];

@@ -1,5 +1,5 @@
-// Reductions over any axes. The shape is brought down to alternating runs of kept and reduced axes; the
-// innermost one decides whether rows or columns are folded. Results do not depend on the number of threads.
+// Reductions over any axes. Adjacent axes are merged until kept and reduced axes alternate. If the innermost axis is
+// reduced, rows are folded, otherwise columns. Results do not depend on the number of threads.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -22,7 +22,7 @@ struct Axis {
   bool reduced;
 };
 
-// Where the position with that number stands, the last axis running fastest.
+// The offset of the position number `number`; the last axis varies fastest.
 int64_t offset_of(const std::vector<Axis>& axes, int64_t number) {
   int64_t offset = 0;
   for (size_t i = axes.size(); i-- > 1; number /= axes[i].extent) offset += number % axes[i].extent * axes[i].stride;
@@ -35,15 +35,15 @@ int64_t count_of(const std::vector<Axis>& axes) {
   return count;
 }
 
-// A packed tensor as rows or columns to fold. Of a unit (one result, or a line of `columns` results) the
-// elements to fold are `segments` runs of `run` elements, or of `run` lines.
-struct Layout {
+// A packed tensor as rows or columns to fold. A unit is one result, or a line of `columns` results. The elements to
+// fold for a unit are `segments` runs, each of `run` elements or lines.
+struct Folding {
   std::vector<Axis> units, segments;
   int64_t run = 1;
-  int64_t columns = 0;  // 0: rows are folded
+  int64_t columns = 0;  // 0 if rows are folded
   int64_t unit_count = 1, segment_count = 1;
 
-  Layout(const Shape& shape, const std::vector<bool>& reduced) {
+  Folding(const Shape& shape, const std::vector<bool>& reduced) {
     std::vector<Axis> axes;  // innermost first
     int64_t stride = 1;
     for (int64_t i = shape.rank() - 1; i >= 0; stride *= shape[i--]) {
@@ -65,42 +65,42 @@ struct Layout {
 
   int64_t line() const { return std::max<int64_t>(columns, 1); }
   int64_t results() const { return unit_count * line(); }
-  int64_t folded() const { return segment_count * run; }  // elements that go into one result
+  int64_t folded() const { return segment_count * run; }  // elements of one result
 };
 
-// One pass over the data: a fold of everything into the results.
+// One pass over the data, which folds everything into the results.
 class Pass {
  public:
-  Pass(Layout layout, Fold fold, size_t width, double divisor)
-      : layout_(std::move(layout)), fold_(fold), width_(width), divisor_(divisor) {
-    column_blocks_ = ir::divide_up(layout_.line(), kColumns);
-    tasks_ = layout_.unit_count * column_blocks_;
-    // Few results of much data are folded in parts, as many as the shape says.
-    const int64_t total = layout_.results() * layout_.folded();
+  Pass(Folding folding, Fold fold, size_t width, double divisor)
+      : folding_(std::move(folding)), fold_(fold), width_(width), divisor_(divisor) {
+    column_blocks_ = ir::divide_up(folding_.line(), kColumns);
+    tasks_ = folding_.unit_count * column_blocks_;
+    // A reduction of much data to few results is divided into parts; their number depends on the shape alone.
+    const int64_t total = folding_.results() * folding_.folded();
     if (tasks_ < kFewTasks && total >= 2 * kPartWork) {
-      parts_ = std::min({total / kPartWork, kMostParts / tasks_, layout_.folded()});
+      parts_ = std::min({total / kPartWork, kMostParts / tasks_, folding_.folded()});
     }
   }
 
-  size_t scratch_bytes() const { return parts_ > 1 ? parts_ * layout_.results() * fold_.total_bytes : 0; }
+  size_t scratch_bytes() const { return parts_ > 1 ? parts_ * folding_.results() * fold_.total_bytes : 0; }
 
   void run(const std::byte* x, const std::byte* centers, std::byte* y, std::byte* scratch) const {
-    const int64_t folded = layout_.folded();
-    const int64_t block = std::min(layout_.line(), kColumns);
+    const int64_t folded = folding_.folded();
+    const int64_t block = std::min(folding_.line(), kColumns);
     parallel_for(tasks_ * parts_, folded / parts_ * block + kTaskWork, [&](int64_t begin, int64_t end) {
       alignas(64) std::byte totals[kColumns * int64_t{kMostTotalBytes}];
       for (int64_t task = begin; task < end; ++task) {
         const int64_t part = task / tasks_, unit = task % tasks_ / column_blocks_,
                       from = task % column_blocks_ * kColumns;
-        const int64_t count = std::min(kColumns, layout_.line() - from), result = unit * layout_.line() + from;
+        const int64_t count = std::min(kColumns, folding_.line() - from), result = unit * folding_.line() + from;
         fold_.start(totals, count);
         const std::byte* center = centers != nullptr ? centers + result * width_ : nullptr;
-        fold(x + (offset_of(layout_.units, unit) + from) * width_, folded * part / parts_, folded * (part + 1) / parts_,
-             count, center, totals);
+        fold(x + (offset_of(folding_.units, unit) + from) * width_, folded * part / parts_,
+             folded * (part + 1) / parts_, count, center, totals);
         if (parts_ == 1) {
           fold_.finish(totals, count, divisor_, y + result * width_);
         } else {
-          std::memcpy(scratch + (part * layout_.results() + result) * total_bytes(), totals, count * total_bytes());
+          std::memcpy(scratch + (part * folding_.results() + result) * total_bytes(), totals, count * total_bytes());
         }
       }
     });
@@ -113,37 +113,37 @@ class Pass {
 
   int64_t total_bytes() const { return fold_.total_bytes; }
 
-  // Folds positions [begin, end) of a unit, counted through its segments.
+  // Folds positions [begin, end) of a unit, numbered through its segments.
   void fold(const std::byte* x, int64_t begin, int64_t end, int64_t count, const std::byte* center,
             std::byte* totals) const {
-    const int64_t pitch = layout_.columns > 0 ? layout_.columns : 1;
+    const int64_t pitch = folding_.columns > 0 ? folding_.columns : 1;
     while (begin < end) {
-      const int64_t segment = begin / layout_.run, first = begin % layout_.run;
-      const int64_t length = std::min(layout_.run - first, end - begin);
-      const std::byte* p = x + (offset_of(layout_.segments, segment) + first * pitch) * width_;
-      if (layout_.columns > 0) fold_.columns(p, length, pitch, count, center, totals);
+      const int64_t segment = begin / folding_.run, first = begin % folding_.run;
+      const int64_t length = std::min(folding_.run - first, end - begin);
+      const std::byte* p = x + (offset_of(folding_.segments, segment) + first * pitch) * width_;
+      if (folding_.columns > 0) fold_.columns(p, length, pitch, count, center, totals);
       else fold_.row(p, length, center, totals);
       begin += length;
     }
   }
 
-  // Always in the order of the parts.
+  // Merges the parts in order.
   void merge(std::byte* y, std::byte* scratch) const {
-    const int64_t results = layout_.results();
+    const int64_t results = folding_.results();
     for (int64_t part = 1; part < parts_; ++part) {
       fold_.merge(scratch + part * results * total_bytes(), results, scratch);
     }
     fold_.finish(scratch, results, divisor_, y);
   }
 
-  Layout layout_;
+  Folding folding_;
   Fold fold_;
   int64_t width_;
   double divisor_;
   int64_t column_blocks_ = 1, tasks_ = 1, parts_ = 1;
 };
 
-// Which axes of the operand are folded: those that an attribute names.
+// The axes that an attribute names are folded.
 std::vector<bool> named_axes(const Op& op) {
   const Shape& x = op.operands[0].shape();
   std::vector<bool> reduced(x.rank(), false);
@@ -153,7 +153,7 @@ std::vector<bool> named_axes(const Op& op) {
   return reduced;
 }
 
-// Or those along which the result was broadcast.
+// The axes along which the result was broadcast are folded.
 std::vector<bool> broadcast_axes(const Op& op) {
   const Shape &x = op.operands[0].shape(), &y = op.results[0].shape;
   const int64_t more = x.rank() - y.rank();
@@ -162,14 +162,14 @@ std::vector<bool> broadcast_axes(const Op& op) {
   return reduced;
 }
 
-// How many elements go into one result.
+// The number of elements in one result.
 double count_of(const Shape& shape, const std::vector<bool>& reduced) {
   double count = 1;
   for (size_t i = 0; i < reduced.size(); ++i) count *= reduced[i] ? static_cast<double>(shape.dims()[i]) : 1;
   return count;
 }
 
-// The fold of nothing, in every result.
+// Results that fold no elements.
 class EmptyReduction final : public Kernel {
  public:
   EmptyReduction(Fold fold, int64_t count, size_t width, double divisor)
@@ -201,7 +201,7 @@ class Reduction final : public Kernel {
   Pass pass_;
 };
 
-// The mean first, then the variance by the distances from it: one pass would cancel.
+// Computes the mean first, then the variance from the distances to it. A single pass would suffer cancellation.
 class Variance final : public Kernel {
  public:
   Variance(Pass mean, Pass distances, size_t result_bytes)
@@ -222,16 +222,16 @@ class Variance final : public Kernel {
 
 __extension__ using Wide = unsigned __int128;
 
-// Mean and variance of integers, exact and then truncated toward zero.
+// Mean and variance of integers: exact, then truncated toward zero.
 template <class T>
 class IntegerMoment final : public Kernel {
  public:
-  IntegerMoment(Layout layout, bool is_variance) : layout_(std::move(layout)), is_variance_(is_variance) {}
+  IntegerMoment(Folding folding, bool is_variance) : folding_(std::move(folding)), is_variance_(is_variance) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
-    parallel_for(layout_.results(), layout_.folded() * 8, [&](int64_t begin, int64_t end) {
+    parallel_for(folding_.results(), folding_.folded() * 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t first = offset_of(layout_.units, i / layout_.line()) + i % layout_.line();
+        const int64_t first = offset_of(folding_.units, i / folding_.line()) + i % folding_.line();
         reinterpret_cast<T*>(results[0])[i] = of(reinterpret_cast<const T*>(operands[0]) + first);
       }
     });
@@ -241,13 +241,13 @@ class IntegerMoment final : public Kernel {
   __extension__ using Sum = __int128;
 
   T of(const T* x) const {
-    const Sum n = layout_.folded();
+    const Sum n = folding_.folded();
     Sum sum = 0;
     for_each(x, [&](T v) { sum += v; });
     const Sum mean = sum / n;
     if (!is_variance_) return static_cast<T>(mean);
-    // By the distances from the truncated mean: n^2 times the variance is n times their squares less the square of
-    // their sum, which is below n.
+    // Uses the distances from the truncated mean. n^2 times the variance is n times the sum of their squares, less the
+    // square of their sum; that sum is below n.
     Wide squares = 0;
     for_each(x, [&](T v) { squares += static_cast<Wide>(v - mean) * static_cast<Wide>(v - mean); });
     const auto rest = static_cast<Wide>(sum - n * mean), count = static_cast<Wide>(n);
@@ -256,17 +256,17 @@ class IntegerMoment final : public Kernel {
 
   template <class F>
   void for_each(const T* x, const F& f) const {
-    for (int64_t segment = 0; segment < layout_.segment_count; ++segment) {
-      const T* p = x + offset_of(layout_.segments, segment);
-      for (int64_t i = 0; i < layout_.run; ++i) f(p[i * layout_.line()]);
+    for (int64_t segment = 0; segment < folding_.segment_count; ++segment) {
+      const T* p = x + offset_of(folding_.segments, segment);
+      for (int64_t i = 0; i < folding_.run; ++i) f(p[i * folding_.line()]);
     }
   }
 
-  Layout layout_;
+  Folding folding_;
   bool is_variance_;
 };
 
-// Winners along one axis: over rows where the axis is innermost, else over columns.
+// Finds winners along one axis: in rows if the axis is innermost, otherwise in columns.
 class ArgReduction final : public Kernel {
  public:
   ArgReduction(ArgFold fold, const Shape& shape, int64_t axis, size_t width) : fold_(fold), width_(width) {
@@ -298,17 +298,17 @@ std::unique_ptr<Kernel> make_fold(const Op& op, const Fold& fold, const std::vec
   if (x.shape.element_count() == 0) {
     return std::make_unique<EmptyReduction>(fold, op.results[0].shape.element_count(), width, divisor);
   }
-  return std::make_unique<Reduction>(Pass(Layout(x.shape, reduced), fold, width, divisor));
+  return std::make_unique<Reduction>(Pass(Folding(x.shape, reduced), fold, width, divisor));
 }
 
-// Of integers with elements; null of other types, and of tensors without elements.
+// For integers; null for other types and for tensors without elements.
 std::unique_ptr<Kernel> make_integer_moment(const Op& op, bool is_variance) {
   const ir::Type& x = op.operands[0].type();
   if (x.shape.element_count() == 0) return nullptr;
-  const Layout layout(x.shape, named_axes(op));
-  if (x.dtype == ir::DType::int32) return std::make_unique<IntegerMoment<int32_t>>(layout, is_variance);
-  if (x.dtype == ir::DType::int64) return std::make_unique<IntegerMoment<int64_t>>(layout, is_variance);
-  if (x.dtype == ir::DType::uint64) return std::make_unique<IntegerMoment<uint64_t>>(layout, is_variance);
+  const Folding folding(x.shape, named_axes(op));
+  if (x.dtype == ir::DType::int32) return std::make_unique<IntegerMoment<int32_t>>(folding, is_variance);
+  if (x.dtype == ir::DType::int64) return std::make_unique<IntegerMoment<int64_t>>(folding, is_variance);
+  if (x.dtype == ir::DType::uint64) return std::make_unique<IntegerMoment<uint64_t>>(folding, is_variance);
   return nullptr;
 }
 
@@ -334,11 +334,11 @@ std::unique_ptr<Kernel> make_variance(const Op& op) {
   const ir::Type& x = op.operands[0].type();
   if (x.dtype != ir::DType::float32 || x.shape.element_count() == 0) return make_mean(op);
   const std::vector<bool> reduced = named_axes(op);
-  const Layout layout(x.shape, reduced);
+  const Folding folding(x.shape, reduced);
   const size_t width = size_of(x.dtype);
   const double count = count_of(x.shape, reduced);
-  return std::make_unique<Variance>(Pass(layout, find_fold(OpCode::sum, x.dtype), width, count),
-                                    Pass(layout, find_variance(x.dtype), width, count), op.results[0].byte_count());
+  return std::make_unique<Variance>(Pass(folding, find_fold(OpCode::sum, x.dtype), width, count),
+                                    Pass(folding, find_variance(x.dtype), width, count), op.results[0].byte_count());
 }
 
 std::unique_ptr<Kernel> make_arg_reduction(const Op& op) {

@@ -1,4 +1,4 @@
-// Kernels that move elements and compute nothing: copies, transposition, broadcasting, slices, concatenation.
+// Kernels that move elements without computing: copies, transposition, broadcasting, slices, concatenation.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +18,7 @@ using ir::Dims;
 using ir::Op;
 using ir::Shape;
 
-// Bytes copied at once by one thread.
+// Bytes that one thread copies at a time.
 constexpr int64_t kCopyBlock = 64 << 10;
 
 void copy_bytes(const std::byte* from, int64_t count, std::byte* to) {
@@ -34,14 +34,14 @@ void zero_bytes(int64_t count, std::byte* to) {
   });
 }
 
-// Copies elements from one strided arrangement into another.
+// Copies elements between two arrays with strides.
 class StridedCopy {
  public:
   struct Axis {
     int64_t extent, from, to;  // strides in elements; `from` may be 0 or negative
   };
 
-  // The axes may come in any order. Offsets are those of the first element, in elements.
+  // The axes may have any order. Offsets are those of the first element, in elements.
   StridedCopy(std::vector<Axis> axes, size_t width, int64_t from_offset = 0, int64_t to_offset = 0)
       : width_(width), from_offset_(from_offset), to_offset_(to_offset) {
     for (const Axis& axis : axes) empty_ |= axis.extent == 0;
@@ -82,8 +82,8 @@ class StridedCopy {
  private:
   static constexpr int64_t kSplit = 4096;
 
-  // The result's innermost axis is the row. Beside it goes the axis along which the source is contiguous, for
-  // a transposition by blocks, or else the next one. `split_` is dealt to the threads in blocks of kSplit.
+  // The row is the result's innermost axis. The second axis is the one along which the source is contiguous, for a
+  // transposition by blocks, or else the next one. Threads share `split_` in blocks of kSplit.
   void choose_inner() {
     outer_ = axes_;
     row_ = outer_.back();
@@ -94,7 +94,7 @@ class StridedCopy {
       split_ = *contiguous;
       outer_.erase(contiguous);
     } else if (outer_.empty() || row_.extent >= kSplit) {
-      // A row of its own, in pieces.
+      // The only row, in pieces.
       split_ = row_;
       row_ = {1, row_.from, row_.to};
     } else {
@@ -134,7 +134,7 @@ class StridedCopy {
     }
   }
 
-  // Blocks small enough for the lines of both sides to stay in the cache.
+  // Uses blocks small enough for the lines of both sides to stay in the cache.
   template <class T>
   void transpose(const T* x, int64_t count, T* y) const {
     constexpr int64_t kBlock = 16;
@@ -180,8 +180,8 @@ class Zeros final : public Kernel {
   int64_t bytes_;
 };
 
-// One strided copy from each of the first operands into the result, the last one first, over zeros where they do not
-// cover it.
+// Copies the first operands into the result with strides, the last one first. If they do not cover the result, it is
+// filled with zeros before.
 class Move final : public Kernel {
  public:
   Move(std::vector<StridedCopy> copies, size_t zeroed_bytes)
@@ -222,7 +222,7 @@ StridedCopy broadcasting(const Op& op) {
   return {axes, size_of(op.results[0].dtype)};
 }
 
-// From the sliced tensor to the packed slice, or back for the gradient.
+// Copies the slice to its packed form, or back for the gradient.
 StridedCopy slicing(const Op& op, const Shape& whole, const Shape& part, bool back) {
   const Dims of_whole = packed_strides(whole), of_part = packed_strides(part);
   const Dims &starts = op.attributes.ints(Attr::kStarts), &ends = op.attributes.ints(Attr::kEnds),
@@ -240,7 +240,7 @@ StridedCopy slicing(const Op& op, const Shape& whole, const Shape& part, bool ba
   return back ? StridedCopy(axes, width, 0, offset) : StridedCopy(axes, width, offset, 0);
 }
 
-// The second operand everywhere, and the first one in its place.
+// Fills the result with the second operand, then copies the first one to its position.
 std::vector<StridedCopy> padding(const Op& op) {
   const Shape &x = op.operands[0].shape(), &y = op.results[0].shape;
   const Dims from = packed_strides(x), to = packed_strides(y);

@@ -1,4 +1,4 @@
-// Vectors over arrays whose last vector is incomplete: its load and its store. Included once per instruction set.
+// Vectors over arrays whose last vector is incomplete: loading and storing it. Included once per instruction set.
 #if defined(ALLOY_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ALLOY_KERNELS_LANES_INL_H_
 #undef ALLOY_KERNELS_LANES_INL_H_
@@ -16,17 +16,17 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whole vectors of floats, which most loops take.
+// Vectors of floats, which most loops use.
 using FloatTag = hn::ScalableTag<float>;
 
-// The first `count` lanes from p, every other lane from `fill`; reads nothing behind p + count.
+// Loads the first `count` lanes from p and fills the others from `fill`; reads nothing after p + count.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadFirst(D d, const hn::TFromD<D>* p, size_t count, hn::Vec<D> fill) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
   const auto mask = hn::FirstN(d, count);
   return hn::IfThenElse(mask, hn::MaskedLoad(mask, d, p), fill);
 #else
-  // A masked load of these targets reads the whole vector.
+  // On these targets, a masked load reads the whole vector.
   HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(d)];
   hn::Store(fill, d, lanes);
   for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
@@ -34,7 +34,7 @@ HWY_INLINE hn::Vec<D> LoadFirst(D d, const hn::TFromD<D>* p, size_t count, hn::V
 #endif
 }
 
-// Writes the first `count` lanes to p and nothing behind them.
+// Writes the first `count` lanes to p and nothing after them.
 template <class D>
 HWY_INLINE void StoreFirst(D d, hn::Vec<D> v, size_t count, hn::TFromD<D>* p) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
@@ -46,7 +46,7 @@ HWY_INLINE void StoreFirst(D d, hn::Vec<D> v, size_t count, hn::TFromD<D>* p) {
 #endif
 }
 
-// Calls body(i, count) for vectors that cover [0, n): count is the number of lanes, or less for the last.
+// Calls body(i, count) for vectors that cover [0, n): `count` is the number of lanes, or less for the last one.
 template <class D, class Body>
 HWY_INLINE void ForVectors(D d, size_t n, const Body& body) {
   const size_t lanes = hn::Lanes(d);
@@ -55,7 +55,7 @@ HWY_INLINE void ForVectors(D d, size_t n, const Body& body) {
   if (i < n) body(i, n - i);
 }
 
-// A vector of which `count` lanes count; a whole one is the common case.
+// A vector with `count` lanes from p; a whole one is the common case.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadUpTo(D d, const hn::TFromD<D>* p, size_t count, hn::Vec<D> fill) {
   return count == hn::Lanes(d) ? hn::LoadU(d, p) : LoadFirst(d, p, count, fill);

@@ -1,6 +1,5 @@
-// Which instruction sets the SIMD kernels are compiled for. Include it before Highway.
-// x86-64: AVX-512, AVX2, SSE4 and Highway's baseline; Arm: NEON. Others cost compile time and gain nothing
-// here.
+// The instruction sets for which SIMD kernels are compiled. Include this before Highway. x86-64: AVX-512, AVX2, SSE4
+// and Highway's baseline; Arm: NEON. Others cost compile time without a gain here.
 #pragma once
 
 #ifndef HWY_DISABLED_TARGETS

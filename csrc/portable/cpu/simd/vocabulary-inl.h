@@ -1,6 +1,6 @@
-// The words of the forward, init and combine columns of ops.def, for vectors of float, double, int32, int64, uint64
-// and bytes. Included once per instruction set. d is the vector's tag, everything else vectors or masks.
-// Float functions are within 4 ulp of the true value.
+// The words of ops.def's columns forward, init and combine, for vectors of float, double, int32, int64, uint64 and
+// bytes. Included once per instruction set. d is the vector's tag; other arguments are vectors or masks. Functions of
+// float are within 4 ulp of the true value.
 #if defined(ALLOY_KERNELS_VOCABULARY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ALLOY_KERNELS_VOCABULARY_INL_H_
 #undef ALLOY_KERNELS_VOCABULARY_INL_H_
@@ -40,7 +40,7 @@ HWY_INLINE Vec<D> One(D d) {
   return hn::Set(d, hn::TFromD<D>(1));
 }
 
-// What loses every comparison for the greatest, and for the least.
+// The number that every other one exceeds, and the number that exceeds every other one.
 template <class T>
 constexpr T LowestOf() {
   return hwy::IsFloat<T>() ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
@@ -67,7 +67,7 @@ HWY_INLINE Mask<D> Eq(D, Vec<D> a, Vec<D> b) {
 template <class D>
 HWY_INLINE Mask<D> Ne(D, Vec<D> a, Vec<D> b) {
   return hn::Not(hn::Eq(a, b));
-}  // Highway's is false of NaN on x86
+}  // on x86, Highway's function is false for NaN
 template <class D>
 HWY_INLINE Mask<D> Lt(D, Vec<D> a, Vec<D> b) {
   return hn::Lt(a, b);
@@ -100,12 +100,12 @@ HWY_INLINE Mask<D> IsFinite(D, Vec<D> x) {
   return hn::IsFinite(x);
 }
 
-// What is not zero is true; NaN is.
+// 1 for anything but 0 (also for NaN), else 0.
 template <class D>
 HWY_INLINE Vec<D> Truth(D d, Vec<D> x) {
   return hn::IfThenElse(Ne(d, x, Zero(d)), One(d), Zero(d));
 }
-// Of truths: vectors of 0 and 1.
+// For truth values: vectors of 0 and 1.
 template <class D>
 HWY_INLINE Vec<D> Not(D d, Vec<D> x) {
   return hn::Xor(x, One(d));
@@ -128,7 +128,7 @@ HWY_INLINE Vec<D> IfThenElse(D, Mask<D> predicate, Vec<D> yes, Vec<D> no) {
   return hn::IfThenElse(predicate, yes, no);
 }
 
-// As fmin and fmax: a NaN gives way to a number.
+// Like fmin and fmax: of a NaN and a number, the number.
 template <class D>
 HWY_INLINE Vec<D> Min(D, Vec<D> a, Vec<D> b) {
   if constexpr (kFloating<D>) return hn::IfThenElse(hn::IsNaN(b), a, hn::IfThenElse(hn::IsNaN(a), b, hn::Min(a, b)));
@@ -151,7 +151,7 @@ HWY_INLINE Vec<D> MaxOrNaN(D, Vec<D> a, Vec<D> b) {
 
 // ---- arithmetic; integers wrap around ----
 
-// f lane by lane, for what the instruction sets do not have.
+// Applies f to each lane, for functions that the instruction sets lack.
 template <class D, class F>
 HWY_INLINE Vec<D> ByLane(D d, Vec<D> a, Vec<D> b, const F& f) {
   HWY_ALIGN hn::TFromD<D> x[hn::MaxLanes(d)];
@@ -168,8 +168,8 @@ HWY_INLINE T WrappingProduct(T a, T b) {
   return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
 }
 
-// Truncates toward zero. The machine traps at x / 0 and at the lowest number / -1: here 0, and the lowest
-// number itself.
+// Truncates toward zero. The machine traps at x / 0, which is 0 here, and at the least number / -1, which is the least
+// number here.
 template <class T>
 HWY_INLINE T IntegerQuotient(T a, T b) {
   using U = hwy::MakeUnsigned<T>;
@@ -178,7 +178,7 @@ HWY_INLINE T IntegerQuotient(T a, T b) {
   else return b == -1 ? static_cast<T>(U{0} - static_cast<U>(a)) : static_cast<T>(a / b);
 }
 
-// Exact where it fits; negative exponents give the truncated reciprocal, and 0 for 0.
+// Exact where the result fits. A negative exponent gives the reciprocal, truncated; it is 0 for base 0.
 template <class T>
 HWY_INLINE T IntegerPower(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {
@@ -237,14 +237,14 @@ HWY_INLINE Vec<D> Sqrt(D, Vec<D> x) {
   return hn::Sqrt(x);
 }
 
-// The remainder of the truncated quotient. Integers: a itself by 0.
+// The remainder of the truncated quotient; for integers, a itself if b is 0.
 template <class D>
 HWY_INLINE Vec<D> Mod(D d, Vec<D> a, Vec<D> b) {
   using T = hn::TFromD<D>;
   if constexpr (kFloating<D>) return ByLane(d, a, b, [](T x, T y) HWY_ATTR { return std::fmod(x, y); });
   else return hn::Sub(a, Mul(d, Div(d, a, b), b));
 }
-// The remainder of the quotient rounded down, a zero with the sign of b; 0 by 0.
+// The remainder of the quotient that is rounded down; a zero has the sign of b. For integers, 0 if b is 0.
 template <class D>
 HWY_INLINE Vec<D> FloorMod(D d, Vec<D> a, Vec<D> b) {
   const auto zero = Zero(d), rest = Mod(d, a, b);
@@ -275,7 +275,7 @@ HWY_INLINE Vec<D> PopulationCount(D d, Vec<D> x) {
   const hn::RebindToUnsigned<D> du;
   return hn::BitCast(d, hn::PopulationCount(hn::BitCast(du, x)));
 }
-// Beyond the width every bit is gone.
+// Shifts by the width or more give 0.
 template <class D>
 HWY_INLINE Vec<D> ShiftLeft(D d, Vec<D> a, Vec<D> b) {
   using T = hn::TFromD<D>;
@@ -293,7 +293,7 @@ HWY_INLINE Vec<D> ShiftRight(D d, Vec<D> a, Vec<D> b) {
   });
 }
 
-// 1 of what is negative, -0 too.
+// 1 if x is negative, also for -0.
 template <class D>
 HWY_INLINE Vec<D> SignBit(D d, Vec<D> x) {
   if constexpr (kUnsigned<D>) {
@@ -305,7 +305,7 @@ HWY_INLINE Vec<D> SignBit(D d, Vec<D> x) {
   }
 }
 
-// x itself where it is zero keeps the sign of -0.
+// At zero the result is x, which keeps the sign of -0.
 template <class D>
 HWY_INLINE Vec<D> Sign(D d, Vec<D> x) {
   const auto zero = Zero(d);
@@ -316,7 +316,7 @@ HWY_INLINE Vec<D> Sign(D d, Vec<D> x) {
 
 // ---- functions of float ----
 
-// Horner's rule, the highest coefficient first.
+// Horner's rule, from the highest coefficient on.
 template <class D>
 HWY_INLINE Vec<D> Polynomial(D d, Vec<D>, float c) {
   return hn::Set(d, c);
@@ -332,19 +332,19 @@ HWY_INLINE Vec<D> Polynomial(D d, Vec<D> x, float c, Rest... rest) {
   return PolynomialFrom(d, x, hn::Set(d, c), rest...);
 }
 
-// ln 2 in two parts: the first has so few digits that its product with an exponent is exact.
+// ln 2 as a sum: the first summand has so few digits that its product with an exponent is exact.
 inline constexpr float kLn2High = 0.693359375f;
 inline constexpr float kLn2Low = -2.12194440e-4f;
 
-// 2^n for n a normal exponent.
+// 2^n for a normal exponent n.
 template <class D, class VI>
 HWY_INLINE Vec<D> PowerOfTwo(D d, VI n) {
   const hn::RebindToSigned<D> di;
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
 }
 
-// e^x = 2^n e^r with |r| <= ln(2) / 2, e^r by a polynomial (Cephes). 2^n goes in as two factors, so that both
-// ends round correctly.
+// e^x = 2^n e^r with |r| <= ln(2) / 2, and e^r by a polynomial (Cephes). 2^n is applied as two factors, so that very
+// small and very large results round correctly.
 template <class D>
 HWY_INLINE Vec<D> Exp(D d, Vec<D> x) {
   const auto held = hn::Min(hn::Max(x, hn::Set(d, -105.0f)), hn::Set(d, 89.0f));
@@ -359,8 +359,8 @@ HWY_INLINE Vec<D> Exp(D d, Vec<D> x) {
   return hn::IfThenElse(hn::IsNaN(x), x, scaled);
 }
 
-// A positive x as 2^e m with m in [sqrt(1/2), sqrt(2)): e, f = m - 1, and ln m - f by a polynomial in f (Cephes), of
-// which `rest` lacks -f^2 / 2.
+// Writes a positive x as 2^e m with m in [sqrt(1/2), sqrt(2)). f = m - 1, square = f^2, and `rest` is a polynomial in f
+// (Cephes) for ln m - f + f^2 / 2.
 template <class D>
 struct LogarithmParts {
   Vec<D> e, f, square, rest;
@@ -371,7 +371,7 @@ HWY_INLINE LogarithmParts<D> PartsOfLogarithm(D d, Vec<D> x) {
   const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<float>::min()));
   const auto normal = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 33554432.0f)), x);  // 2^25
   const auto bits = hn::BitCast(di, normal);
-  const auto e = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3f3504f3)));  // of sqrt(1/2)
+  const auto e = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3f3504f3)));  // the bits of sqrt(1/2)
   const auto m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(e)));
   const auto ef = hn::Sub(hn::ConvertTo(d, e), hn::IfThenElseZero(subnormal, hn::Set(d, 25.0f)));
   const auto f = hn::Sub(m, One(d));
@@ -381,7 +381,7 @@ HWY_INLINE LogarithmParts<D> PartsOfLogarithm(D d, Vec<D> x) {
   return {ef, f, z, hn::Mul(hn::Mul(f, z), p)};
 }
 
-// y for positive finite x; else -inf of 0, inf of inf, NaN.
+// y for positive finite x; otherwise -inf at 0, inf at inf, NaN.
 template <class D>
 HWY_INLINE Vec<D> LogarithmOrEdge(D d, Vec<D> x, Vec<D> y) {
   const auto infinity = Highest(d);
@@ -401,7 +401,7 @@ HWY_INLINE Vec<D> Log(D d, Vec<D> x) {
   return LogarithmOrEdge(d, x, y);
 }
 
-// e + ln m / ln 2, the factor as 1 and what is more, so that it is exact of powers of 2 (Cephes).
+// e + ln m / ln 2. The factor is split into 1 and the rest, so powers of 2 are exact (Cephes).
 template <class D>
 HWY_INLINE Vec<D> Log2(D d, Vec<D> x) {
   const auto parts = PartsOfLogarithm(d, x);
@@ -411,7 +411,7 @@ HWY_INLINE Vec<D> Log2(D d, Vec<D> x) {
   return LogarithmOrEdge(d, x, hn::Add(parts.e, hn::Add(parts.f, hn::Add(rest, y))));
 }
 
-// e^x of x <= 0 as scale * (1 + more), scale a power of two; 0 where it is no normal number.
+// e^x for x <= 0 as scale * (1 + more), where scale is a power of two; 0 if the result is not a normal number.
 template <class D>
 struct FallingExp {
   Vec<D> scale, more;
@@ -419,7 +419,7 @@ struct FallingExp {
 template <class D>
 HWY_INLINE FallingExp<D> FallingExpOf(D d, Vec<D> x) {
   const auto least = hn::Set(d, -87.33654f);
-  const auto held = hn::IfThenElse(hn::Lt(x, least), least, x);  // NaN stays
+  const auto held = hn::IfThenElse(hn::Lt(x, least), least, x);  // keeps NaN
   const auto n = hn::NearestInt(hn::Mul(held, hn::Set(d, 1.44269504088896341f)));
   const auto nf = hn::ConvertTo(d, n);
   const auto r = hn::NegMulAdd(nf, hn::Set(d, kLn2Low), hn::NegMulAdd(nf, hn::Set(d, kLn2High), held));
@@ -429,26 +429,26 @@ HWY_INLINE FallingExp<D> FallingExpOf(D d, Vec<D> x) {
   return {scale, hn::MulAdd(p, hn::Mul(r, r), r)};
 }
 
-// (1 - e) / (1 + e) with e = e^-2|x|, of which 1 - e loses no digits near 0, because the polynomial is of e^r - 1.
+// (1 - e) / (1 + e) with e = e^-2|x|. Near 0, 1 - e loses no digits, because the polynomial gives e^r - 1.
 template <class D>
 HWY_INLINE Vec<D> Tanh(D d, Vec<D> x) {
   const auto a = hn::Abs(x);
   const auto e = FallingExpOf(d, hn::Mul(a, hn::Set(d, -2.0f)));
   const auto less = hn::NegMulAdd(e.scale, e.more, hn::Sub(One(d), e.scale));
   const auto y = hn::Div(less, hn::Sub(hn::Set(d, 2.0f), less));
-  return hn::CopySign(y, x);  // of -0, too
+  return hn::CopySign(y, x);  // also of -0
 }
 
-// Both halves by e^-|x|, which cannot overflow.
+// Both signs use e^-|x|, which cannot overflow.
 template <class D>
 HWY_INLINE Vec<D> Sigmoid(D d, Vec<D> x) {
   const auto e = Exp(d, hn::Neg(hn::Abs(x)));
   return hn::Div(hn::IfThenElse(hn::Lt(x, Zero(d)), e, One(d)), hn::Add(One(d), e));
 }
 
-// ---- rounding, trigonometry; what is rare is computed for one lane at a time ----
+// ---- rounding, trigonometry; rare functions are computed one lane at a time ----
 
-// With the sign of x, which not every instruction set gives a zero.
+// Keeps the sign of x, which some instruction sets lose for a zero.
 template <class D>
 HWY_INLINE Vec<D> Floor(D, Vec<D> x) {
   if constexpr (kFloating<D>) return hn::CopySign(hn::Floor(x), x);
@@ -469,7 +469,7 @@ HWY_INLINE Vec<D> Rint(D, Vec<D> x) {
   if constexpr (kFloating<D>) return hn::CopySign(hn::Round(x), x);
   else return x;
 }
-// Half a unit less the last place, so that what is just below a half is not rounded up by the sum.
+// Adds slightly less than 1/2, so that a number just below a half is not rounded up by the sum.
 template <class D>
 HWY_INLINE Vec<D> Round([[maybe_unused]] D d, Vec<D> x) {
   if constexpr (kFloating<D>) return hn::Trunc(hn::Add(x, hn::CopySign(hn::Set(d, 0.49999997F), x)));
@@ -495,9 +495,9 @@ HWY_INLINE Vec<D> Log10(D d, Vec<D> x) {
   return hn::Mul(Log(d, x), hn::Set(d, 0.43429448F));
 }
 
-// sin(x + quarters pi / 2): the angle's distance from a multiple of pi / 2, which four parts of pi / 2 give to all
-// digits, the products with the first three being exact as long as the multiple has few of them; then a polynomial for
-// the sine or the cosine (Cephes).
+// sin(x + quarters pi / 2). n is the nearest multiple of pi / 2; the distance from it is exact, because pi / 2 is
+// subtracted in four parts, and the products of the first three are exact for n of few digits. Then a polynomial for
+// sine or cosine (Cephes).
 template <class D>
 HWY_INLINE Vec<D> SineOf(D d, Vec<D> x, int quarters) {
   const hn::RebindToSigned<D> di;
@@ -523,7 +523,7 @@ HWY_INLINE bool IsModerate(D d, Vec<D> x) {
 }
 template <class D>
 HWY_INLINE Vec<D> Sin(D d, Vec<D> x) {
-  // -0 is its own sine.
+  // sin(-0) is -0.
   if (HWY_LIKELY(IsModerate(d, x))) return hn::IfThenElse(hn::Eq(x, Zero(d)), x, SineOf(d, x, 0));
   return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::sin(v); });
 }
@@ -552,7 +552,7 @@ HWY_INLINE Vec<D> Atan2(D d, Vec<D> a, Vec<D> b) {
   return ByLane(d, a, b, [](float y, float x) HWY_ATTR { return std::atan2(y, x); });
 }
 
-// Polynomials of our own fit: in x^2 times x below 1, in x up to 4, 1 beyond.
+// Polynomials fitted for this library: up to 1, x times a polynomial in x^2; up to 4, a polynomial in x; beyond, 1.
 template <class D>
 HWY_INLINE Vec<D> Erf(D d, Vec<D> x) {
   const auto a = hn::Min(hn::Abs(x), hn::Set(d, 4.0F));

@@ -1,5 +1,5 @@
-// softmax, log_softmax and softmax_cross_entropy along any axis: rows where the axis is innermost, else
-// blocks of columns.
+// softmax, log_softmax and softmax_cross_entropy along any axis: by rows if the axis is innermost, otherwise by blocks
+// of columns.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,16 +23,16 @@
 namespace alloy::cpu {
 
 inline constexpr int64_t kSoftmaxColumns = 256;
-// Rows so short that a vector takes one element of each of many rows instead.
+// In rows of at most this length, each lane of a vector takes a row of its own.
 inline constexpr int64_t kShortRow = 16;
 
-// The loops of one instruction set. Columns: `rows` rows, `stride` elements apart, of at most kSoftmaxColumns
-// columns.
+// The loops of an instruction set. Loops over columns take `rows` rows, `stride` elements apart, of at most
+// kSoftmaxColumns columns.
 struct SoftmaxLoops {
   void (*row)(const float* x, int64_t n, bool logarithm, float* y);
   void (*columns)(const float* x, int64_t rows, int64_t stride, int64_t columns, bool logarithm, float* y);
   void (*short_rows)(const float* x, int64_t rows, int64_t n, bool logarithm, float* y);
-  // -sum(labels * log_softmax(x)); a label of 0 adds nothing, whatever x.
+  // -sum(labels * log_softmax(x)). A label of 0 adds nothing, whatever x is.
   void (*row_loss)(const float* x, const float* labels, int64_t n, float* loss);
   void (*short_row_losses)(const float* x, const float* labels, int64_t rows, int64_t n, float* losses);
   void (*column_losses)(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns,
@@ -46,7 +46,7 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-// Short enough for sums of float lanes to be exact to a few ulp; blocks are added in double.
+// In blocks of this length, sums of float lanes are exact to a few ulp; blocks are added in double.
 constexpr size_t kBlock = 1024;
 
 HWY_INLINE float SumOf(Vec<FloatTag> v) { return hn::GetLane(hn::SumOfLanes(FloatTag(), v)); }
@@ -55,7 +55,7 @@ HWY_INLINE float RowMaximum(const float* x, size_t n) {
   const FloatTag d;
   auto greatest = Lowest(d);
   ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR {
-    // With a NaN the whole row will be NaN, whatever this gives.
+    // If there is a NaN, the whole row becomes NaN, whatever this gives.
     greatest = hn::Max(LoadUpTo(d, x + i, count, Lowest(d)), greatest);
   });
   return hn::GetLane(hn::MaxOfLanes(d, greatest));
@@ -74,18 +74,18 @@ HWY_INLINE double BlockedSum(size_t n, const F& f) {
   return total;
 }
 
-// e^(x - greatest), and 0 in the lanes that do not count.
+// e^(x - greatest), and 0 in unused lanes.
 HWY_INLINE Vec<FloatTag> ShiftedExp(const float* x, size_t count, Vec<FloatTag> greatest) {
   const FloatTag d;
   return Exp(d, hn::Sub(LoadUpTo(d, x, count, Lowest(d)), greatest));
 }
 
-// What is added up under the logarithm, in two parts: the greatest elements, of which each gives 1, and the others,
-// which may be too small to be seen beside a 1. log(sum) is log1p(others + (ones - 1)).
+// The sum under the logarithm in two parts: the greatest elements, each of which gives 1, and the others, which may be
+// too small to change a 1. log(sum) is log1p(others + (ones - 1)).
 struct Sums {
   Vec<FloatTag> ones, others;
 
-  // Takes elements shifted by the greatest, and their exponentials.
+  // Adds elements less the greatest one, and their exponentials.
   HWY_INLINE void Take(Vec<FloatTag> shifted, Vec<FloatTag> exponentials) {
     const auto is_greatest = hn::Eq(shifted, Zero(FloatTag()));
     ones = hn::Add(ones, hn::IfThenElseZero(is_greatest, One(FloatTag())));
@@ -93,7 +93,7 @@ struct Sums {
   }
 };
 
-// log(1 + x), x >= 0, where 1 + x rounds, too (Kahan).
+// log(1 + x) for x >= 0, also where 1 + x rounds (Kahan).
 HWY_INLINE Vec<FloatTag> Log1p(Vec<FloatTag> x) {
   const FloatTag d;
   const auto sum = hn::Add(x, One(d)), seen = hn::Sub(sum, One(d));
@@ -140,7 +140,7 @@ void SoftmaxRow(const float* x, int64_t size, bool logarithm, float* y) {
   });
 }
 
-// labels * (x - greatest - log_sum), summed.
+// labels * (x - greatest - log_sum).
 HWY_INLINE Vec<FloatTag> LossOf(Vec<FloatTag> x, Vec<FloatTag> labels, Vec<FloatTag> greatest, Vec<FloatTag> log_sum) {
   const auto product = hn::Mul(labels, hn::Sub(hn::Sub(x, greatest), log_sum));
   return hn::IfThenElse(hn::Eq(labels, Zero(FloatTag())), Zero(FloatTag()), product);
@@ -159,13 +159,13 @@ void LossRow(const float* x, const float* labels, int64_t size, float* loss) {
 
 // ---- short rows ----
 
-// One element of each of as many rows as there are lanes.
+// One element of each of several rows, one row for each lane.
 HWY_INLINE Vec<FloatTag> Across(const float* x, int64_t n) {
   const hn::RebindToSigned<FloatTag> di;
   return hn::GatherIndex(FloatTag(), x, hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(n))));
 }
 
-// Rows shifted by their maxima, and their elements' exponentials.
+// Rows less their maxima, and the exponentials.
 struct ShortRows {
   Vec<FloatTag> shifted[kShortRow], exponentials[kShortRow];
 
@@ -229,7 +229,7 @@ void LossShortRows(const float* x, const float* labels, int64_t rows, int64_t n,
 
 // ---- columns ----
 
-// Running results of a block of columns; `sum` is that of the exponentials, or its logarithm.
+// Running results of a block of columns. `sum` is the sum of the exponentials, or its logarithm.
 struct Columns {
   HWY_ALIGN float greatest[kSoftmaxColumns];
   HWY_ALIGN float sum[kSoftmaxColumns];
@@ -321,7 +321,7 @@ namespace {
 using ir::Attr;
 using ir::Op;
 
-// A shape seen from one axis.
+// A shape divided at one axis.
 struct Axes {
   int64_t outer = 1, extent = 1, inner = 1;
 
@@ -332,11 +332,11 @@ struct Axes {
     blocks = ir::divide_up(inner, kSoftmaxColumns);
   }
 
-  int64_t blocks;  // of columns, for each outer index
+  int64_t blocks;  // blocks of columns, for each outer index
 
   bool has_short_rows() const { return inner == 1 && extent > 0 && extent <= kShortRow; }
 
-  // Calls body(first row, rows) for blocks of whole vectors of rows.
+  // Calls body(first row, rows) for blocks of rows that fill whole vectors.
   template <class Body>
   void for_short_rows(const Body& body) const {
     constexpr int64_t kRows = 64;
@@ -345,7 +345,7 @@ struct Axes {
     });
   }
 
-  // Calls body(offset of the data, offset of what is one a column, columns) for every row or block of
+  // Calls body(offset in the data, offset in arrays with one element per column, columns) for every row or block of
   // columns.
   template <class Body>
   void for_each(const Body& body) const {
@@ -384,7 +384,7 @@ class Softmax final : public Kernel {
   SoftmaxLoops loops_;
 };
 
-// Losses a sample, which is the result or goes into scratch to be added up in a fixed order.
+// Computes a loss for each sample, in the result or in scratch; a reduction adds them up in a fixed order.
 class SoftmaxCrossEntropy final : public Kernel {
  public:
   explicit SoftmaxCrossEntropy(const Op& op) : axes_(op), loops_(HWY_DYNAMIC_DISPATCH(FindSoftmaxLoops)()) {

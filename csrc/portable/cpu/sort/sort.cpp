@@ -13,7 +13,7 @@ namespace {
 using ir::Attr;
 using ir::Op;
 
-// An unsigned number of the width of T that is in the order of the elements: -0 equals 0, and NaN is the greatest.
+// An unsigned number of T's width with the order of the elements: -0 equals 0, and NaN is the greatest.
 template <class T>
 auto key_of(T x) {
   if constexpr (std::is_same_v<T, float>) {
@@ -26,7 +26,7 @@ auto key_of(T x) {
   }
 }
 
-// A key and its position, which makes equal keys differ, so that any way of sorting keeps their order.
+// A key and its position. Equal keys differ by the position, so every way of sorting keeps their order.
 struct WideEntry {
   uint64_t key;
   int32_t position;
@@ -39,7 +39,7 @@ struct WideEntry {
     return key != other.key ? key < other.key : position < other.position;
   }
 };
-// Both in one number.
+// Key and position in one number.
 struct Entry {
   uint64_t both;
 
@@ -52,8 +52,8 @@ struct Entry {
 int32_t position_of(const WideEntry& entry) { return entry.position; }
 int32_t position_of(const Entry& entry) { return static_cast<int32_t>(entry.both); }
 
-// Sorts entries that stand in the order of their positions, byte by byte of their keys from the last one on. Returns
-// where they then are, which is one of the two arrays.
+// Sorts entries, which are in the order of their positions, by the bytes of their keys, the last byte first. Returns
+// the array that holds the result, which is one of the two.
 template <class Pair>
 Pair* sort_by_bytes(Pair* entries, Pair* other, int64_t count) {
   uint32_t starts[Pair::kBytes][256] = {};
@@ -61,7 +61,7 @@ Pair* sort_by_bytes(Pair* entries, Pair* other, int64_t count) {
     for (int k = 0; k < Pair::kBytes; ++k) ++starts[k][entries[i].byte(k)];
   }
   for (int k = 0; k < Pair::kBytes; ++k) {
-    if (starts[k][entries[0].byte(k)] == count) continue;  // all have the same
+    if (starts[k][entries[0].byte(k)] == count) continue;  // all keys have the same byte
     uint32_t next = 0;
     for (uint32_t& start : starts[k]) next += std::exchange(start, next);
     for (int64_t i = 0; i < count; ++i) other[starts[k][entries[i].byte(k)]++] = entries[i];
@@ -95,9 +95,9 @@ class ArgSort final : public Kernel {
 
  private:
   using Pair = std::conditional_t<sizeof(T) == 4, Entry, WideEntry>;
-  static constexpr int64_t kWork = 32;       // of an element that is sorted
-  static constexpr int64_t kBytewise = 512;  // so many are sorted by bytes rather than by comparisons
-  static constexpr int64_t kRoom = 256;      // for entries among which some are selected
+  static constexpr int64_t kWork = 32;       // to sort an element
+  static constexpr int64_t kBytewise = 512;  // from this number of elements on, sorts by bytes instead of comparisons
+  static constexpr int64_t kRoom = 256;      // entries from which the best are selected
 
   Pair entry(const T* x, int64_t i) const {
     const auto key = key_of(x[i * columns_]);
@@ -115,8 +115,8 @@ class ArgSort final : public Kernel {
     for (int64_t i = 0; i < count_; ++i) positions[i * columns_] = position_of(entries[i]);
   }
 
-  // The first `count_` in order. Entries are collected until there is no more room; then the best are kept, and from
-  // there on only what comes before the last of them is collected.
+  // The first `count_` entries in order. Collects entries until there is no more room, keeps the best, and from then on
+  // collects only entries that come before the last of these.
   void select(const T* x, Pair* entries) const {
     const int64_t room = std::max(2 * count_, std::min(kRoom, extent_));
     int64_t filled = 0;
@@ -134,7 +134,7 @@ class ArgSort final : public Kernel {
   }
 
   bool descending_;
-  int64_t lines_ = 1, extent_ = 1, columns_ = 1, count_;  // before the axis, along it, behind it; how many are wanted
+  int64_t lines_ = 1, extent_ = 1, columns_ = 1, count_;  // before the axis, along it, after it; number wanted
 };
 
 }  // namespace

@@ -15,11 +15,11 @@
 namespace alloy::cpu {
 namespace {
 
-// What the process's threads spend waiting for a core, as a share of the time of runs: 0 to 3 % on a quiet machine;
-// beside one busy process 70 to 98 % where threads spin, and 55 % where they sleep.
+// The time that the process's threads wait for a core, divided by the time of runs: 0 to 3 % on a quiet machine. Beside
+// one busy process: 70 to 98 % if threads spin, 55 % if they sleep.
 constexpr double kMuchDelay = 0.2;
 
-// Closed at the end.
+// Closes the file in the destructor.
 class File {
  public:
   File(int directory, const char* path, int flags)
@@ -35,7 +35,7 @@ class File {
   int descriptor_;
 };
 
-// Nanoseconds that a thread was ready to run and did not: the second number of the file, behind those that it ran.
+// Nanoseconds that a thread was ready to run but waited: the second number of the file.
 uint64_t waited(int task) {
   const File file(task, "schedstat", 0);
   char text[64];
@@ -47,8 +47,8 @@ uint64_t waited(int task) {
   return value;
 }
 
-// The same in seconds for all threads of the process, as Linux counts it; 0 where it does not. Without the C library's
-// directories and files, which allocate: this belongs to every step.
+// The same for all threads of the process, in seconds; 0 if the system does not count it. It avoids the C library's
+// directories and files, which allocate, because it runs after every step.
 double run_delay() {
   const File tasks(AT_FDCWD, "/proc/self/task", O_DIRECTORY);
   uint64_t nanoseconds = 0;

@@ -8,7 +8,7 @@
 namespace alloy::cpu {
 namespace {
 
-// Positive, or 0 where there is no such number: "max" and -1 mean no quota.
+// A positive number, or 0 for other words: "max" and -1 mean no quota.
 double number_in(std::istream& file) {
   std::string word;
   return file >> word ? std::max(std::strtod(word.c_str(), nullptr), 0.0) : 0;
@@ -34,7 +34,7 @@ double cpu_quota(const std::string& groups, const std::string& root) {
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const bool is_first = controllers.find(",cpu,") != std::string::npos;
     if (!is_first && controllers != ",,") continue;
-    // Inside a container the path may be the host's; then only the root is there.
+    // Inside a container the path may be the host's; then only the root exists.
     std::string path = line.substr(second + 1);
     for (;; path.resize(path.rfind('/'))) {
       cores = std::min(cores, quota_of(root + (is_first ? "/cpu" : "") + path));

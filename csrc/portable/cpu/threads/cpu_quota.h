@@ -1,12 +1,12 @@
-// The share of the machine that a control group leaves to the process.
+// The part of the machine that control groups leave to the process.
 #pragma once
 
 #include <string>
 
 namespace alloy::cpu {
 
-// The least CPU quota, in cores, of the process's control groups and those around them; infinite without one. `groups`
-// is a file like /proc/self/cgroup and `root` where control groups are mounted.
+// The smallest CPU quota, in cores, of the process's control groups and the groups around them; infinite if there is
+// none. `groups` is a file like /proc/self/cgroup; `root` is where control groups are mounted.
 double cpu_quota(const std::string& groups, const std::string& root);
 
 }  // namespace alloy::cpu

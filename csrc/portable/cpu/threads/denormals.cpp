@@ -10,7 +10,7 @@ namespace alloy::cpu {
 namespace {
 
 #if defined(__SSE__)
-constexpr uint64_t kFlush = 0x8040;  // results and operands
+constexpr uint64_t kFlush = 0x8040;  // flush results and operands
 uint64_t mode() { return _mm_getcsr(); }
 void set_mode(uint64_t mode) { _mm_setcsr(static_cast<unsigned>(mode)); }
 #elif defined(__aarch64__)

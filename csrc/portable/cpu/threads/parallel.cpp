@@ -14,7 +14,7 @@
 namespace alloy::cpu {
 namespace {
 
-// More are of no use, and OpenMP's own tables of threads are on the stack.
+// More threads are of no use, and OpenMP's tables of threads are on the stack.
 constexpr int kMostThreads = 512;
 
 std::atomic<int> wanted{0};
@@ -26,14 +26,14 @@ int default_threads() {
       std::clamp(std::ceil(cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup")), 1.0, static_cast<double>(threads)));
 }
 
-// The largest team that OpenMP's rules allow on this thread.
+// The largest team that OpenMP's settings allow on this thread.
 int most_allowed() {
   if (omp_get_active_level() > 0 || omp_get_max_active_levels() < 1) return 1;
   return std::min(omp_get_thread_limit(), kMostThreads);
 }
 
-// How many of `count` threads, this one included, the system gives: libgomp ends the process where it cannot have one
-// that it asks for. As many again must be left to everybody else, who needs threads and memory, too.
+// The number of threads, at most `count`, that the system can start, counting this one. libgomp ends the process if it
+// cannot start a thread. As many threads again must remain for other programs, which need threads and memory too.
 int startable(int count) {
   const std::unique_ptr<pthread_t[]> threads(new (std::nothrow) pthread_t[2 * count]);
   if (!threads) return 1;
@@ -51,12 +51,12 @@ int startable(int count) {
   return std::max(total / 2, 1);
 }
 
-// What was found out on this thread: a team of `asked` has `granted` threads.
+// A result found on this thread: a team of `asked` threads has `granted`.
 thread_local struct {
   int asked = 1, granted = 1;
 } found;
 
-// The size of this thread's team since it last changed: libgomp ends and restarts threads then.
+// The size of this thread's team since it last changed: at a change, libgomp ends and restarts threads.
 thread_local int started = 1;
 
 }  // namespace
@@ -103,7 +103,7 @@ void Team::start() {
 void run_on_threads(int threads, void (*body)(const void* context, int thread), const void* context) {
 #pragma omp parallel num_threads(threads)
   {
-    // The team may be smaller than asked for, so shares are dealt, not assumed.
+    // The team may be smaller than requested, so each thread may take several shares.
     for (int share = omp_get_thread_num(); share < threads; share += omp_get_num_threads()) body(context, share);
   }
 }

@@ -1,6 +1,6 @@
-// How OpenMP's threads wait. libgomp has one documented switch that works at run time: while it manages more threads
-// than there are cores, a waiting thread sleeps almost at once (GOMP_SPINCOUNT in its manual). A thread with an idle
-// team of its own turns it on.
+// Decides how OpenMP's threads wait. libgomp has one documented switch that works at run time: while it manages more
+// threads than there are cores, a waiting thread sleeps almost at once (GOMP_SPINCOUNT in its manual). A thread with an
+// idle team of its own turns that switch on.
 #include <omp.h>
 
 #include <algorithm>
@@ -27,13 +27,13 @@ class IdleTeam {
     try {
       std::thread([this, turn = ++turn_] { hold(turn); }).detach();
     } catch (const std::exception&) {
-      wanted_ = false;  // Where no thread or no memory can be had, the threads there are go on spinning.
+      wanted_ = false;  // Without a thread or memory, the existing threads go on spinning.
     }
   }
 
  private:
   void hold(int turn) {
-    // One thread more than there are cores, with those of the kernels.
+    // One thread more than there are cores, including the kernels' threads.
     run_on_threads(
         most_threads(std::max(2, omp_get_num_procs() - kernel_threads() + 2)), [](const void*, int) {}, nullptr);
     std::unique_lock lock(mutex_);
@@ -50,10 +50,10 @@ class IdleTeam {
 }  // namespace
 
 void set_waiting(Waiting waiting) {
-  // Never destroyed, since its thread may outlive main, and without an allocation that could fail.
+  // Never destroyed, because its thread may outlive main; no allocation, because that could fail.
   alignas(IdleTeam) static std::byte place[sizeof(IdleTeam)];
   static IdleTeam& team = *new (place) IdleTeam;
-  // One thread alone never waits.
+  // A single thread never waits.
   team.set(waiting == Waiting::kSleep && kernel_threads() > 1);
 }
 
