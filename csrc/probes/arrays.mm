@@ -1,7 +1,7 @@
-// Arrays in memory, and what is fed where another shape or type was expected.
+// Arrays in memory, and feeds of an unexpected shape or type.
 #include "question.h"
 
-// Of macOS 15, which older headers lack.
+// macOS 15; older headers lack it.
 @protocol AlloyProbesArrays
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer
                         offset:(NSUInteger)offset

@@ -1,4 +1,4 @@
-// The device, how programs are compiled, and how they run.
+// The device, compilation, and runs.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 #include "question.h"
 
-// Of macOS 14.
+// macOS 14.
 @protocol AlloyPackages
 - (void)serializeToMPSGraphPackageAtURL:(NSURL*)url descriptor:(id)descriptor;
 - (MPSGraphExecutable*)initWithMPSGraphPackageAtURL:(NSURL*)url compilationDescriptor:(id)descriptor;
@@ -86,7 +86,7 @@ std::string completion() {
 
 std::atomic<int> g_told{0};
 
-// In a function of its own, whose frame is gone when the handler is called.
+// A function of its own, whose stack frame is gone when the handler is called.
 [[gnu::noinline]] void set_handler(MPSGraphExecutableExecutionDescriptor* descriptor, int number) {
   const int told = number;
   [descriptor setCompletionHandler:^(NSArray<MPSGraphTensorData*>*, NSError*) {
@@ -115,14 +115,14 @@ std::string handler_kept() {
   return text(g_told.load());
 }
 
-// Arrays of the caller's own, as the engine has them.
+// An array made by the caller, as the engine does it.
 MPSGraphTensorData* own_array(const Shape& shape, MPSDataType type) {
   MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:type shape:numbers(shape)];
   MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:device() descriptor:descriptor] autorelease];
   return [[[MPSGraphTensorData alloc] initWithMPSNDArray:array] autorelease];
 }
 
-// The call that the engine makes: results of no axes, of bool, and of three bytes a row, in arrays of its own.
+// The engine's call: results without axes, of bool, and of three bytes a row, in arrays of its own.
 std::string own_results() {
   Question q;
   MPSGraphTensor *x = q.feed(std::vector<float>{1, -2, 3, 4, -5, 6}, {2, 3}),
@@ -147,7 +147,7 @@ std::string own_results() {
                values_text(static_cast<MPSGraphTensorData*>([results objectAtIndex:1 - first]))});
 }
 
-// So many steps that add 1 to a variable, two of them in flight; the arrays of a run are used again two runs later.
+// Several steps that add 1 to a variable, two of them in flight. A run's arrays are used again two runs later.
 std::string two_in_flight() {
   Question q;
   MPSGraphTensor *v = q.variable({0}, {1}), *one = q.feed(std::vector<float>{1}, {1});
@@ -199,7 +199,7 @@ std::string events() {
                values_text(static_cast<MPSGraphTensorData*>([results objectAtIndex:0]))});
 }
 
-// Pages that may only be read, fed as they lie.
+// Feeds pages that can only be read, without a copy.
 std::string lent_pages() {
   const auto length = static_cast<size_t>(getpagesize());
   void* pages = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
@@ -227,7 +227,7 @@ std::string lent_pages() {
   return values_text(static_cast<MPSGraphTensorData*>([results objectAtIndex:0]));
 }
 
-// A run whose event never comes, which systems of Apple end after some seconds.
+// A run whose event never comes; Apple's systems end it after some seconds.
 std::string failed_run() {
   Question q;
   MPSGraphTensor* x = q.feed(std::vector<float>{3}, {1});
@@ -261,7 +261,7 @@ std::string unused_feed() {
   return join({is_kept ? "kept" : "dropped", values_text(static_cast<MPSGraphTensorData*>([results objectAtIndex:0]))});
 }
 
-// A variable that is read inside a branch and inside a loop.
+// Reads a variable inside a branch and inside a loop.
 std::string regions() {
   Question q;
   MPSGraphTensor *v = q.variable({3}, {1}), *start = q.feed(std::vector<float>{1}, {1});
@@ -286,7 +286,7 @@ std::string regions() {
   return q.values({[chosen objectAtIndex:0], [looped objectAtIndex:0]});
 }
 
-// A number that is doubled until it exceeds a variable; it begins as a constant zero, to which one is added.
+// Doubles a number until it exceeds a variable. It begins as a constant zero, to which one is added.
 std::string while_loop() {
   Question q;
   MPSGraphTensor *bound = q.variable({20}, {1}), *one = q.feed(std::vector<float>{1}, {1});
@@ -320,7 +320,7 @@ std::string graph_released() {
   return values_text(static_cast<MPSGraphTensorData*>([results objectAtIndex:0]));
 }
 
-// What two threads get at once, each from 100 runs.
+// The results of two threads at once, each after 100 runs.
 std::string at_once(const std::function<std::string()>& run) {
   std::string seen[2];
   std::thread threads[2];
@@ -349,7 +349,7 @@ std::string one_graph_at_once() {
   });
 }
 
-// A step that adds its input to a variable, written after one run, loaded and run twice.
+// A step that adds its input to a variable: written after one run, then loaded and run twice.
 std::string package() {
   const SEL read = @selector(initWithMPSGraphPackageAtURL:compilationDescriptor:);
   if (![MPSGraphExecutable instancesRespondToSelector:read]) return kAbsent;

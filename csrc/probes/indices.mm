@@ -1,7 +1,7 @@
-// Orders, running totals, elements by indices and at places, and random numbers.
+// Orders, running totals, gathering and scattering by indices, and random numbers.
 #include "question.h"
 
-// Of macOS 14, which older headers lack.
+// macOS 14; older headers lack it.
 @protocol AlloyProbesBoxes
 - (MPSGraphTensor*)nonMaximumSuppressionWithBoxesTensor:(MPSGraphTensor*)boxes
                                            scoresTensor:(MPSGraphTensor*)scores
@@ -82,7 +82,7 @@ std::string gather_outside() {
                                                name:nil]});
 }
 
-// True if numbers of a seed and of a state are between 0 and 1, and the second state's are others.
+// True if the numbers from a seed and from a state are between 0 and 1, and the second state gives different ones.
 std::string uniform() {
   Question q;
   MPSGraphTensor* of_seed = [q.graph randomUniformTensorWithShape:numbers({4}) seed:7 name:nil];
@@ -92,7 +92,7 @@ std::string uniform() {
   return q.values({of_seed, [first objectAtIndex:0], [second objectAtIndex:0]});
 }
 
-// What is kept is divided by what stays: zeros and twos.
+// Kept elements are divided by the share that is kept: zeros and twos.
 std::string dropout() {
   Question q;
   MPSGraphTensor* y = [q.graph dropoutTensor:q.feed({1000}, [](long) { return 1.0f; }) rate:0.5 name:nil];
@@ -101,7 +101,7 @@ std::string dropout() {
                                                                                                           name:nil]});
 }
 
-// Four boxes: the first two overlap, and nobody wants the last one.
+// Four boxes: the first two overlap, and the last one has low scores.
 MPSGraphTensor* boxes(Question& q) {
   return q.feed(std::vector<float>{0, 0, 10, 10, 0, 1, 10, 11, 20, 20, 30, 30, 40, 40, 50, 50}, {1, 4, 4});
 }
@@ -133,7 +133,7 @@ std::string kept_boxes_of_classes() {
                                                                                  name:nil]);
 }
 
-// The numbers 0, 1, ... of an image of one channel at pairs of coordinates, one behind the other.
+// An image of one channel with the numbers 0, 1, ..., sampled at consecutive pairs of coordinates.
 std::string sampled(long height, long width, const std::vector<float>& places, BOOL relative, BOOL aligned,
                     MPSGraphPaddingMode beyond, MPSGraphResizeMode mode) {
   Question q;

@@ -1,5 +1,5 @@
-// alloy_probes          lists the questions and what quirks.def says of them here, one a line, fields divided by tabs
-// alloy_probes <name>   asks one and prints "answer: ..."; ends as the framework ends it
+// alloy_probes          lists the questions, and quirks.def's entries for this system, with tabs between fields
+// alloy_probes <name>   asks one question and prints "answer: ..."; ends as the framework ends it
 #include <cstdio>
 #include <string_view>
 
@@ -15,7 +15,7 @@ constexpr ir::Quirk kRows[] = {
 #include "ir/quirks.def"
 };
 
-// The row's effect on the system asked, "none" where that has not got it; and what the row says.
+// Prints the row's effect on the asked system ("none" if the system does not have it) and the row's sentence.
 void print_quirk(const char* name, ir::System system) {
   for (const ir::Quirk quirk : kRows) {
     const ir::QuirkInfo& row = ir::info(quirk);

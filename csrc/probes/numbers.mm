@@ -1,4 +1,4 @@
-// Numbers at the edge: powers of negative ones, zeros with a sign, what is almost zero, NaN.
+// Extreme numbers: powers of negative numbers, signed zeros, denormals, NaN.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,7 +34,7 @@ std::string least_normal() {
   return q.values({[q.graph randomTensorWithShape:numbers({4}) descriptor:normal seed:1124399 name:nil]});
 }
 
-// Of 20 rows that weigh the same: how many of the 3,840 sums are NaN, and how many other ones are no means.
+// For 20 rows of equal weight: the number of NaNs among the 3,840 sums, and the number of other wrong means.
 std::string product_of_softmax() {
   Question q;
   const long rows = 20, columns = 64, count = 3 * rows * columns;
@@ -55,7 +55,7 @@ std::string product_of_softmax() {
   return join({text(lost), text(others)});
 }
 
-// Of inf, -inf, NaN and 1: x - x == 0, isFinite, and the same behind other ops in one kernel.
+// For inf, -inf, NaN and 1: x - x == 0 and isFinite, each alone and after other ops in one kernel.
 std::string not_finite() {
   Question q;
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
@@ -71,7 +71,7 @@ std::string not_finite() {
                    [q.graph isFiniteWithTensor:stitched name:nil]});
 }
 
-// The greatest errors in units of the last place of 4,096 arguments each.
+// The greatest errors in units of the last place, each among 4,096 arguments.
 std::string precision() {
   const auto worst = [](float low, float high, double (*right)(double),
                         MPSGraphTensor* (*op)(MPSGraph* g, MPSGraphTensor* x)) {

@@ -1,5 +1,5 @@
-// The questions that `alloy doctor` and `make mac-report` ask the framework, each in a process of its own, because the
-// question may end the process.
+// The questions that `alloy doctor` and `make mac-report` ask the framework. Each runs in a process of its own, because
+// the framework may end that process.
 #pragma once
 
 #include <span>
@@ -10,29 +10,29 @@
 
 namespace alloy::probes {
 
-// A row of the tables: what is asked, and what is expected. A question is open if Apple does not document the answer
-// and the engine does not need it.
+// A row of the tables: a question and its expected answer. A question is open if Apple does not document the answer and
+// the engine does not depend on it.
 struct Probe {
   const char* name;
   const char* question;  // at most 44 characters
-  const char* expected;  // the right answer; null: the question is open, and every answer is news
-  double tolerance;      // of numbers, relative and at least absolute; 0: exact
-  const char* reason;    // why that is expected, or why it is asked
+  const char* expected;  // the right answer; null: the question is open
+  double tolerance;      // of numbers: relative, but absolute below 1; 0: exact
+  const char* reason;    // why this answer is expected, or why the question is asked
   const char* quirk;     // the row of quirks.def that reports another answer, or null
-  // Numbers are written as hexadecimal floats or as integers, truth values as 0 and 1. Messages the framework; lets
-  // every exception out.
+  // Asks the framework. Numbers are written as hexadecimal floats or as integers, truth values as 0 and 1. Lets all
+  // exceptions out.
   std::string (*ask)();
-  const char* told = "";  // what that row's source says comes instead, "?" for a word that it does not say; "" where
-                          // the row's process ends, or there is no row
+  const char* told = "";  // the answer in that row's source, with "?" for words that it does not tell; "" if the
+                          // process ends instead, or if there is no row
 };
 
-// The rows of each subject, at the end of the file of its name.
+// The rows of each subject, which stand at the end of its file.
 extern const std::span<const Probe> kExecutables, kVariables, kTypes, kReductions, kProducts, kSlices, kArrays,
     kOptimizers, kNumbers, kIndices, kRecurrent, kTimes;
-// Those of all subjects, in the order in which they are asked.
+// The rows of all subjects, in the order of asking.
 std::vector<Probe> all_probes();
 
-// Whose framework answers.
+// The system whose framework answers.
 ir::System asked_system();
 // Runs one probe in an autorelease scope.
 std::string answer(const Probe& probe);

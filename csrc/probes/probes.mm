@@ -2,7 +2,8 @@
 
 #include "question.h"
 
-// The portable device's answer to "which system" (engine/device.h), and NSProcessInfo's, which GNUstep lacks.
+// Declares the portable device's method that names its system (engine/device.h), and NSProcessInfo's, which GNUstep
+// lacks.
 struct AlloyProbesVersion {
   NSInteger major, minor, patch;
 };

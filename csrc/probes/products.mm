@@ -4,7 +4,7 @@
 namespace alloy::probes {
 namespace {
 
-// Integers, whose sums float32 holds in every order.
+// Small integers, so that float32 holds sums in any order exactly.
 float small_integer(long i) { return static_cast<float>(i % 7 - 3); }
 
 std::string product(long rows, long inner, long columns) {
@@ -70,7 +70,7 @@ std::string convolution_weights_gradient() {
                                                         name:nil]);
 }
 
-// With a mask of zeros, then with one that hides a key and favours another.
+// First with a mask of zeros, then with a mask that hides one key and favours another.
 std::string fused_attention() {
   Question q;
   MPSGraphTensor *query = q.feed(std::vector<float>{1, 0, 0, 2}, {1, 1, 2, 2}),
@@ -83,7 +83,7 @@ std::string fused_attention() {
   return plain == nil ? kAbsent : q.values({plain, hidden});
 }
 
-// What the engine avoids: operands of halves for the gradient to weights.
+// The engine avoids this: operands of float16 for the gradient of weights.
 std::string half_weights_gradient() {
   Question q;
   const auto half = [&](MPSGraphTensor* x) { return [q.graph castTensor:x toType:MPSDataTypeFloat16 name:nil]; };
@@ -144,7 +144,7 @@ MPSGraphPooling2DOpDescriptor* pooling(NSUInteger padding) {
                                                        dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
 }
 
-// Averages that count the padding, with a last window that reaches beyond it.
+// Averages that count padding, with a last window that reaches beyond it.
 std::string average_with_ceil() {
   Question q;
   MPSGraphPooling2DOpDescriptor* descriptor = pooling(1);
@@ -154,7 +154,7 @@ std::string average_with_ceil() {
   return q.shaped([q.graph avgPooling2DWithSourceTensor:x descriptor:descriptor name:nil]);
 }
 
-// Of windows of 2 x 2: as programs use them, NCHW, and in the order that theirs avoid.
+// For windows of 2 x 2: in NCHW, as programs use it, and in NHWC, which they avoid.
 std::string pooling_indices() {
   Question q;
   const auto pooled = [&](const Shape& shape, MPSGraphTensorNamedDataLayout layout) {
@@ -193,7 +193,7 @@ std::string pooling_ties() {
   return q.values({[q.graph maxPooling2DGradientWithGradientTensor:g sourceTensor:x descriptor:pooling(0) name:nil]});
 }
 
-// The same image again and again: the gradient is that of one, times their number.
+// The same image many times: the gradient is that of one image times their number.
 std::string many_images() {
   Question q;
   const long images = 65540;
@@ -221,7 +221,7 @@ std::string many_channels() {
   });
 }
 
-// The numbers 1 to 5 under windows of weights 10 and 1.
+// The numbers 1 to 5, under windows with the weights 10 and 1.
 std::string stenciled(MPSGraphStencilOpDescriptor* descriptor) {
   Question q;
   return q.shaped([q.graph stencilWithSourceTensor:q.feed(std::vector<float>{1, 2, 3, 4, 5}, {1, 1, 1, 5})

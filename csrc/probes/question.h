@@ -1,5 +1,5 @@
-// What questions are made of: a graph with what it is fed, and answers in words. Questions send the selectors that the
-// engine sends and those it avoids. Operands are fed, so that nothing is computed while compiling.
+// The parts of a question: a graph with its feeds, and answers in words. Questions send the selectors that the engine
+// sends, and those that it avoids. Operands are fed, so that the compiler cannot compute in advance.
 #pragma once
 
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>
@@ -19,11 +19,11 @@ using Shape = std::vector<long>;
 
 // ---- the device ----
 
-// Apple's function of macOS, which the headers of its other systems hide; nil where there is none.
+// Apple's function on macOS, which the headers of its other systems hide; nil if there is none.
 NSArray* all_devices();
 id<MTLDevice> device();
 id<MTLCommandQueue> queue();
-// True if runs wait for ever for an event that never comes, as they do on the portable device.
+// True if a run waits forever for an event that never comes, as on the portable device.
 bool knows_no_limit();
 
 // ---- arrays ----
@@ -46,15 +46,15 @@ std::string text(T value) {
 }
 std::string text(const Shape& shape);
 
-// The answer of a system that lacks what is asked for.
+// The answer if the system lacks the feature.
 inline constexpr const char* kAbsent = "not there";
 
 std::string join(const std::vector<std::string>& words);
 std::string values_text(MPSGraphTensorData* data);
-// "right", or where the first difference is.
+// "right", or the position of the first difference.
 std::string compared(MPSGraphTensorData* data, const std::function<double(long)>& expected);
 
-// ---- a graph with what it is fed ----
+// ---- a graph with its feeds ----
 
 class Question {
  public:
@@ -78,14 +78,14 @@ class Question {
     return [graph assignVariable:variable withValueOfTensor:value name:nil];
   }
 
-  // As the engine does: nothing in the background, nothing on the Neural Engine.
+  // Compiles as the engine does: not in the background, not for the Neural Engine.
   MPSGraphExecutable* compile(NSArray* targets, NSArray* operations);
   NSArray* inputs(MPSGraphExecutable* executable);
   NSArray* run(MPSGraphExecutable* executable);
   // In the order of `targets`.
   std::vector<MPSGraphTensorData*> run(const std::vector<MPSGraphTensor*>& targets, NSArray* operations = nil);
 
-  // A run that reads a variable and is fed nothing.
+  // A run that only reads a variable.
   std::string value(MPSGraphTensor* variable);
   std::string values(const std::vector<MPSGraphTensor*>& targets);
   std::string shaped(MPSGraphTensor* target);
@@ -94,7 +94,7 @@ class Question {
   std::vector<std::pair<MPSGraphTensor*, MPSGraphTensorData*>> feeds_;
 };
 
-// An attention by one selector, which is of macOS 15; nil where there is none. mask: nil, or what is added.
+// An attention by one selector of macOS 15; nil if the system lacks it. `mask` is nil, or is added.
 MPSGraphTensor* attention(Question& q, MPSGraphTensor* query, MPSGraphTensor* key, MPSGraphTensor* value,
                           MPSGraphTensor* mask, float scale);
 

@@ -1,4 +1,4 @@
-// Recurrent cells of one unit and two steps, and their gradients as the engine asks for them.
+// Recurrent cells of one unit and two steps, and their gradients, as the engine computes them.
 #include "question.h"
 
 namespace alloy::probes {

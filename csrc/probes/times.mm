@@ -1,4 +1,4 @@
-// What the engine could send instead of what it sends: milliseconds of both. They decide nothing here.
+// Milliseconds of ways that the engine uses and of alternatives. The results decide nothing here.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The least of the runs of what these targets and operations need.
+// The time of the fastest run of these targets and operations.
 std::string milliseconds(Question& q, MPSGraphTensor* target, NSArray* operations = nil) {
   MPSGraphExecutable* executable = q.compile(list(target), operations);
   const int most = knows_no_limit() ? 2 : 20;
@@ -27,14 +27,14 @@ std::string milliseconds(Question& q, MPSGraphTensor* target, NSArray* operation
   return text;
 }
 
-// A few of the elements, so that results take no time.
+// Some of the elements, so that fetching takes no time.
 MPSGraphTensor* corner(Question& q, MPSGraphTensor* x) {
   return [q.graph sliceTensor:x dimension:0 start:0 length:1 name:nil];
 }
 
 float wave(long i) { return static_cast<float>(i % 17 - 8) / 8; }
 
-// Of 4 sequences of 8 heads and 512 places: as the engine composes it, then by Apple's selector.
+// An attention of 4 sequences, 8 heads and 512 positions: composed as in the engine, then by Apple's selector.
 std::string attention_times() {
   const Shape shape{4, 8, 512, 64};
   Question q;
@@ -48,7 +48,7 @@ std::string attention_times() {
                fused == nil ? kAbsent : milliseconds(q, corner(q, fused))});
 }
 
-// To the source of a batch normalisation of 32 images: of its parts, then by Apple's selectors.
+// The source's gradient of a batch normalisation of 32 images: composed, then by Apple's selectors.
 std::string normalization_times() {
   const Shape shape{32, 28, 28, 64};
   NSArray* const axes = numbers({0, 1, 2});
@@ -87,7 +87,7 @@ std::string normalization_times() {
   return join({"composed", milliseconds(q, corner(q, composed)), "whole", milliseconds(q, corner(q, whole))});
 }
 
-// How a step of Adam is held back where a flag says so.
+// Ways to cancel a step of Adam by a flag.
 enum class Held { kNot, kSelect, kBranch, kRates };
 
 struct AdamStep {
@@ -144,7 +144,7 @@ struct AdamStep {
   }
 };
 
-// A Trainer's step is held back where the loss is not finite.
+// A Trainer cancels the step if the loss is not finite.
 std::string held_step_times() {
   const std::vector<float> gradient(1 << 21, 0.5f);
   std::vector<std::string> words;
@@ -157,7 +157,7 @@ std::string held_step_times() {
   return join(words);
 }
 
-// Value, momentum and velocity behind a step that is not taken, of a gradient of NaN.
+// Value, momentum and velocity after a cancelled step with a gradient of NaN.
 std::string held_step() {
   std::vector<std::string> words;
   for (const Held held : {Held::kSelect, Held::kBranch, Held::kRates}) {
@@ -168,7 +168,7 @@ std::string held_step() {
   return join(words);
 }
 
-// Along more than 32,767 elements: whole, then as the sum of two halves.
+// A product with sums of more than 32,767 elements: whole, then as the sum of two halves.
 std::string long_product_times() {
   const long rows = 128, inner = 65536, half = inner / 2;
   Question q;
@@ -188,7 +188,7 @@ std::string long_product_times() {
   return join({"whole", milliseconds(q, product(a, b)), "halves", milliseconds(q, halves)});
 }
 
-// Of a matrix that lies as it is needed, then of one that is turned first.
+// A product of a matrix in its order of memory, then of a matrix that is transposed first.
 std::string turned_product_times() {
   const Shape shape{1024, 1024};
   Question q;

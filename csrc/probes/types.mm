@@ -39,7 +39,7 @@ std::string int64_sum() {
   return q.values({[q.graph reductionSumWithTensor:x axes:numbers({0}) name:nil]});
 }
 
-// Apple's header says of the shape (1) of a scalar that it is resolved by inference.
+// Apple's header says that the shape (1) of a scalar is resolved by inference.
 std::string constant_of_one() {
   Question q;
   MPSGraphTensor* one = [q.graph constantWithScalar:5 shape:numbers({1}) dataType:MPSDataTypeFloat32];
@@ -51,7 +51,7 @@ std::string constant_of_one() {
                q.shaped([q.graph concatTensors:[NSArray arrayWithObjects:one, x, nil] dimension:0 name:nil])});
 }
 
-// The codes by number: older headers do not name them.
+// Uses the number of the type, because older headers lack its name.
 std::string bfloat16_cast() {
   Question q;
   MPSGraphTensor* half = [q.graph castTensor:q.feed(std::vector<float>{1.5f}, {1})

@@ -1,7 +1,7 @@
 // State of a graph: when it is read and when it is written.
 #include "question.h"
 
-// Of macOS 15, which older headers lack.
+// macOS 15; older headers lack it.
 @protocol AlloyProbesVariables
 - (MPSGraphTensor*)variableFromTensorWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name;
 @end
@@ -47,7 +47,7 @@ std::string read_assign_read() {
   return join({values_text(seen.at(0)), values_text(seen.at(1)), q.value(v)});
 }
 
-// What a variable made of a tensor holds in two runs that add 1 to it.
+// The values of a variable made from a tensor, in two runs that add 1 to it.
 std::string made_of(Question& q, MPSGraphTensor* tensor) {
   if (![q.graph respondsToSelector:@selector(variableFromTensorWithTensor:name:)]) return kAbsent;
   MPSGraphTensor* v = [(id<AlloyProbesVariables>)q.graph variableFromTensorWithTensor:tensor name:nil];

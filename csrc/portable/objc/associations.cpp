@@ -1,4 +1,4 @@
-// Associated objects: what categories use instead of instance variables.
+// Associated objects, which categories use in place of instance variables.
 
 #include <objc/runtime.h>
 
@@ -8,11 +8,11 @@
 #include "objc/send.h"
 #include "objc/side_table.h"
 
-extern "C" BOOL sel_is_mapped(SEL selector);  // whether there is one with the number in it
+extern "C" BOOL sel_is_mapped(SEL selector);  // true if a selector has the number that is in it
 
 namespace {
 
-// Of the policies, which are numbers of Apple's: assign is 0, retain has the lowest bit, copy the next one, too.
+// Apple's numbers of policies: assign is 0; the lowest bit means retain; the two lowest bits mean copy.
 constexpr unsigned long kCopies = 3;
 
 id owned(id value, unsigned long policy) {
@@ -24,7 +24,7 @@ void release(const Associated& associated) {
   if (associated.policy) objc_release(associated.value);
 }
 
-// The same key for all selectors of a name: programs take them as keys, and GCC's runtime has several of each.
+// The same key for all selectors of one name: programs use selectors as keys, and GCC's runtime has several of each.
 const void* unique(const void* key) {
   constexpr uintptr_t kNoPointer = 0x10000;
   const auto place = reinterpret_cast<uintptr_t>(key);
@@ -35,14 +35,14 @@ const void* unique(const void* key) {
   return types == 0 || types >= kNoPointer ? sel_getName(selector) : key;
 }
 
-// Puts a value, or none, under the key; returns what was there.
+// Stores a value, or removes it if it is null; returns the previous one.
 Associated exchange(Associations& associations, const void* key, const Associated& value) {
   const Associated before = std::exchange(associations[key], value);
   if (!value.value) associations.erase(key);
   return before;
 }
 
-// The value under the key, with one more owner if it is owned at all.
+// The value of a key, retained unless its policy is assign.
 Associated at(const Associations& associations, const void* key) {
   const auto found = associations.find(key);
   if (found == associations.end()) return {};

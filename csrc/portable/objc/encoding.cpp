@@ -9,21 +9,21 @@ void skip_digits(const char*& at) {
   while (std::isdigit(static_cast<unsigned char>(*at))) ++at;
 }
 
-// Past a text in quotes, if there is one.
+// Skips a text in quotes, if there is one.
 void skip_name(const char*& at) {
   if (*at != '"') return;
   const char* end = std::strchr(at + 1, '"');
   at = end ? end + 1 : at + std::strlen(at);
 }
 
-// Past the name of an object's class, which is in quotes like the name of the next variable.
+// Skips the name of an object's class, which is in quotes like the name of the next variable.
 void skip_class(const char*& at) {
   const char* after = at;
   skip_name(after);
   if (!*after || std::strchr("\"}])", *after)) at = after;
 }
 
-// Reads one type, and says whether it is wide.
+// Reads one type; returns true if it is wide.
 bool read(const char*& at) {
   while (*at && std::strchr("rnNoORVAj", *at)) ++at;
   bool wide = false;
@@ -40,7 +40,7 @@ bool read(const char*& at) {
       ++at;
       read(at);
       return false;
-    case 'b':  // place, type and bits
+    case 'b':  // position, type and number of bits
       skip_digits(++at);
       ++at;
       skip_digits(at);

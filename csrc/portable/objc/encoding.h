@@ -1,6 +1,6 @@
-// How the compiler writes types of instance variables.
+// The compiler's notation for types of instance variables.
 #pragma once
 
-// True if a variable of the type must lie at a multiple of 16: vectors, which are written as nothing at all, long
-// double, 128-bit integers, and what contains one.
+// True if a variable of the type must be aligned to 16 bytes: vectors (whose notation is empty), long double, 128-bit
+// integers, and types that contain one of these.
 bool is_wide(const char* type);

@@ -1,5 +1,5 @@
-// The functions that compiled Objective-C calls and GCC's runtime lacks. The compiler knows most of them by name; the
-// header <objc/objc.h> of this framework renames those that other libraries define, too.
+// Functions that compiled Objective-C calls and GCC's runtime lacks. The compiler knows the names of most; this
+// framework's <objc/objc.h> renames those that other libraries define too.
 #pragma once
 
 #include <objc/runtime.h>
@@ -11,8 +11,8 @@
 
 struct objc_super;
 
-// modules.cpp: each object file of a program or library hands over its module, then the first of them has all loaded,
-// before their static initialisers.
+// modules.cpp: each object file of a program or library hands over its module. Then the first of them makes all load,
+// before their static initialisers run.
 ALLOY_EXPORT void alloy_load_module(void* module);
 ALLOY_EXPORT void alloy_load_waiting();
 
@@ -27,7 +27,7 @@ struct AlloySlot {
 ALLOY_EXPORT AlloySlot* objc_msg_lookup_sender(id* receiver, SEL selector, id sender);
 ALLOY_EXPORT AlloySlot* objc_slot_lookup_super(objc_super* super, SEL selector);
 
-// ownership.cpp: CoreFoundation's functions, and automatic reference counting, as the specification of clang names it.
+// ownership.cpp: functions of CoreFoundation, and of automatic reference counting as clang specifies it.
 ALLOY_EXPORT const void* CFRetain(const void* object);
 ALLOY_EXPORT void CFRelease(const void* object);
 ALLOY_EXPORT id objc_retain(id object);
@@ -64,7 +64,7 @@ ALLOY_EXPORT void objc_setAssociatedObject(id object, const void* key, id value,
 ALLOY_EXPORT id objc_getAssociatedObject(id object, const void* key);
 ALLOY_EXPORT void objc_removeAssociatedObjects(id object);
 
-// methods.cpp: GCC's functions of these names leave subclasses that have been sent a message with the old method.
+// methods.cpp: after GCC's functions of these names, subclasses that have received a message keep the old method.
 ALLOY_EXPORT IMP alloy_set_implementation(Method method, IMP implementation);
 ALLOY_EXPORT void alloy_exchange_implementations(Method one, Method other);
 ALLOY_EXPORT IMP alloy_replace_method(Class changed, SEL selector, IMP implementation, const char* types);

@@ -1,11 +1,10 @@
 // Exceptions of both languages in code compiled for -fobjc-runtime=gnustep-1.9: the personality routines, which find
-// the handler of a frame, and what compiled code calls on entering and leaving a handler.
+// the handler of a frame, and the functions that compiled code calls on entering and leaving a handler.
 //
-// GNUstep throws NSExceptions by GCC's runtime, as exceptions of a class of their own with the object behind the
-// header. Objective-C++ frames are searched by the routine of C++, which asks the type of a handler whether it takes
-// the exception: for handlers of Objective-C classes that type is one of ours. Frames of plain Objective-C have the
-// names of classes where C++ has types, and are searched here.
-// The tables: https://itanium-cxx-abi.github.io/cxx-abi/exceptions.pdf
+// GNUstep throws NSExceptions by GCC's runtime: as exceptions of a class of their own, with the object after the
+// header. For Objective-C++ frames, the C++ routine searches handlers and asks the type of each if it takes the
+// exception; handlers of Objective-C classes have a type of ours. Plain Objective-C frames have names of classes in the
+// place of types, and are searched here. The tables: https://itanium-cxx-abi.github.io/cxx-abi/exceptions.pdf
 
 #include <cxxabi.h>
 #include <objc/runtime.h>
@@ -27,12 +26,12 @@ extern "C" _Unwind_Reason_Code __gxx_personality_v0(int version, _Unwind_Action 
 
 namespace {
 
-// "GNUCOBJC" in memory order of the ABI: the first letter is in the highest byte.
+// "GNUCOBJC" in the ABI's order: the first letter is in the highest byte.
 constexpr _Unwind_Exception_Class kObjectiveC = 0x474e55434f424a43;
 
 bool is_object(_Unwind_Exception_Class kind) { return kind == kObjectiveC; }
 
-// What GCC's runtime throws.
+// The exception that GCC's runtime throws.
 struct ThrownObject {
   _Unwind_Exception header;
   id object;
@@ -50,15 +49,15 @@ bool is_kind_of(id object, const char* class_name) {
   return false;
 }
 
-// The object whose handler the routine of C++ looks for on this thread, or null for an exception of another kind.
+// The exception whose handler the C++ routine is searching on this thread; null if it is not one of Objective-C.
 thread_local _Unwind_Exception* sought = nullptr;
 
 }  // namespace
 
-// The types of handlers in Objective-C++, by the names that the compiler refers to.
+// Types of handlers in Objective-C++, with the names that the compiler uses.
 namespace gnustep::libobjc {
 
-// A handler of objects of a class, named as in the program.
+// A handler of objects of a class, which has the name of the class in the program.
 struct __attribute__((visibility("default"))) __objc_class_type_info : std::type_info {
   explicit __objc_class_type_info(const char* name) : std::type_info(name) {}
   ~__objc_class_type_info() override;
@@ -68,7 +67,7 @@ struct __attribute__((visibility("default"))) __objc_class_type_info : std::type
 };
 __objc_class_type_info::~__objc_class_type_info() = default;
 
-// A handler of any object.
+// A handler of all objects.
 struct __attribute__((visibility("default"))) __objc_id_type_info : std::type_info {
   __objc_id_type_info() : std::type_info("id") {}
   ~__objc_id_type_info() override;
@@ -92,7 +91,7 @@ _Unwind_Reason_Code __gnustep_objcxx_personality_v0(int version, _Unwind_Action 
 
 namespace {
 
-// Reads the table of a frame.
+// Reads a frame's table.
 class Reader {
  public:
   explicit Reader(const uint8_t* at) : at_(at) {}
@@ -120,7 +119,7 @@ class Reader {
     }
   }
 
-  // A pointer in one of the encodings that start at `base` or at the pointer's own place.
+  // A pointer, in an encoding relative to `base` or to the pointer's own position.
   uintptr_t pointer(uint8_t encoding, uintptr_t base) {
     const auto place = reinterpret_cast<uintptr_t>(at_);
     uintptr_t value = 0;
@@ -163,10 +162,10 @@ class Reader {
 
 constexpr uint8_t kOmitted = 0xff;
 
-// What a frame does about an exception at its point of call.
+// The frame's action for an exception at its point of call.
 struct Landing {
-  uintptr_t pad = 0;     // 0: nothing
-  int64_t selector = 0;  // of the handler; 0: clean up and go on
+  uintptr_t pad = 0;     // 0: none
+  int64_t selector = 0;  // of the handler; 0: clean up and continue
   bool handles = false;
 };
 
@@ -216,7 +215,7 @@ Landing landing_of(_Unwind_Exception_Class kind, _Unwind_Exception* exception, b
       if (distance == 0) break;
       at = next + distance;
     }
-    // Of the actions none but cleaning up is left.
+    // No handler takes the exception, so the frame only cleans up.
     return {pads + pad, 0, false};
   }
   return {};
@@ -238,12 +237,12 @@ _Unwind_Reason_Code __gnustep_objc_personality_v0(int version, _Unwind_Action ac
 
 namespace {
 
-// The exceptions whose handlers this thread is in, the latest one last. Those of C++ are also on its own list. One that
-// is thrown again from its handler and caught inside it is there several times.
+// The exceptions whose handlers this thread is in, the latest last. C++ exceptions are on the C++ library's list as
+// well. An exception that its handler throws again and catches is in the list several times.
 struct Caught {
   _Unwind_Exception* exception;
   bool is_object;
-  bool goes_on;  // thrown again: its end is not here
+  bool goes_on;  // thrown again, so it does not end here
 };
 
 std::vector<Caught>& caught() {
@@ -269,7 +268,7 @@ void delete_object(_Unwind_Reason_Code, _Unwind_Exception* exception) {
   std::free(exception);
 }
 
-// As on a Mac: the program's own handler, a line, and an abort, which debuggers and core dumps show.
+// As on a Mac: calls the program's own handler, prints a line, and aborts, which debuggers and core dumps show.
 [[noreturn]] void end_uncaught(id object) {
   if (NSGetUncaughtExceptionHandler) {
     if (const auto handler = NSGetUncaughtExceptionHandler()) handler(object);
@@ -289,7 +288,8 @@ void delete_object(_Unwind_Reason_Code, _Unwind_Exception* exception) {
 
 }  // namespace
 
-// In the place of GCC's, for GNUstep, too: as on a Mac the exception owns its object, whose pool may go meanwhile.
+// Replaces GCC's function, for GNUstep too. As on a Mac, the exception owns its object, because the object's pool may
+// be drained meanwhile.
 void objc_exception_throw(id object) {
   auto* thrown = static_cast<ThrownObject*>(std::calloc(1, sizeof(ThrownObject)));
   if (!thrown) std::abort();

@@ -1,4 +1,4 @@
-// Messages: what a receiver does on a selector.
+// Messages: finding a receiver's method for a selector.
 
 #include <objc/message.h>
 #include <objc/runtime.h>
@@ -7,8 +7,8 @@
 
 namespace {
 
-// Compiled code reads the method at once, before this thread sends another message. In the memory of threads that is
-// reached without a call, which would double the time of a message.
+// Compiled code reads the method at once, before this thread sends another message. The initial-exec model reaches the
+// variable without a call, which would double the time of a message.
 AlloySlot* slot_of(IMP method) {
   thread_local AlloySlot slot __attribute__((tls_model("initial-exec"))){};
   slot.method = method;
@@ -25,12 +25,12 @@ AlloySlot* objc_slot_lookup_super(objc_super* super, SEL selector) {
   return slot_of(objc_msg_lookup_super(super, selector));
 }
 
-// objc_msgSend and its kin, which programs call through a cast: they find the method and go on to it with the arguments
-// as they came, whatever these are.
+// objc_msgSend and its variants, which programs call through a cast. They find the method and jump to it with the
+// arguments unchanged, whatever these are.
 #if defined(__x86_64__)
 
-// Arguments are in these registers, the count of vector ones in al. A frame pointer lets exceptions of +initialize
-// pass.
+// The arguments are in these registers; al has the number of vector registers. The frame pointer lets exceptions of
+// +initialize pass.
 #define ALLOY_SEND(NAME, RECEIVER, SELECTOR, LOOKUP, BEHIND_LOOKUP)                                      \
   asm(".globl " NAME "\n.type " NAME ", @function\n" NAME                                                \
       ":\n.cfi_startproc\nendbr64\n"                                                                     \
@@ -58,7 +58,7 @@ AlloySlot* objc_slot_lookup_super(objc_super* super, SEL selector) {
 
 ALLOY_SEND("objc_msgSend", "%rdi", "%rsi", "objc_msg_lookup", "");
 ALLOY_SEND("objc_msgSendSuper", "%rdi", "%rsi", "objc_msg_lookup_super", "mov (%rdi), %rdi\n");
-// The address of the result comes first.
+// The first argument is the address of the result.
 ALLOY_SEND("objc_msgSend_stret", "%rsi", "%rdx", "objc_msg_lookup", "");
 ALLOY_SEND("objc_msgSendSuper_stret", "%rsi", "%rdx", "objc_msg_lookup_super", "mov (%rsi), %rsi\n");
 

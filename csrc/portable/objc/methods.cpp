@@ -1,4 +1,4 @@
-// Methods that are replaced while the program runs.
+// Replacing methods while the program runs.
 
 #include <objc/runtime.h>
 
@@ -7,7 +7,7 @@
 
 #include "objc/entry_points.h"
 
-extern "C" void __objc_update_dispatch_table_for_class(Class changed);  // and of those below it
+extern "C" void __objc_update_dispatch_table_for_class(Class changed);  // and its subclasses
 
 namespace {
 
@@ -20,7 +20,7 @@ bool has_itself(Class owner, Method method) {
   return found;
 }
 
-// Makes the class that has the method, and those below it, see its implementation.
+// Makes the class that has the method, and its subclasses, see the new implementation.
 void update_owner_of(Method method) {
   std::vector<Class> classes(static_cast<size_t>(objc_getClassList(nullptr, 0)));
   classes.resize(static_cast<size_t>(objc_getClassList(classes.data(), static_cast<int>(classes.size()))));

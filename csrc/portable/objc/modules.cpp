@@ -1,5 +1,5 @@
-// Loads what clang compiled for -fobjc-runtime=gnustep-1.9 into GCC's Objective-C runtime: the two describe classes,
-// categories and protocols almost alike. Modules of any other kind are passed on as they are.
+// Loads code that clang compiled for -fobjc-runtime=gnustep-1.9 into GCC's Objective-C runtime. The two describe
+// classes, categories and protocols almost alike. Modules of other kinds are passed on unchanged.
 
 #include <objc/runtime.h>
 
@@ -17,11 +17,11 @@
 #include "objc/pools.h"
 #include "objc/properties.h"
 
-extern "C" void __objc_exec_class(void* module);  // GCC's: registers a module
+extern "C" void __objc_exec_class(void* module);  // GCC's function that registers a module
 
 namespace {
 
-// What the compiler emits. The fields are those of GCC's ABI, and what stands behind them for newer runtimes.
+// The compiler's output: the fields of GCC's ABI, followed by fields for newer runtimes.
 
 struct Protocol;
 
@@ -54,7 +54,7 @@ struct CompiledClass {
   const char* name;
   long version;
   unsigned long info;
-  long instance_size;  // negative: the class's own variables alone
+  long instance_size;  // negative: only the class's own variables
   InstanceVariables* variables;
   void* methods;
   void* dispatch_table;
@@ -63,7 +63,7 @@ struct CompiledClass {
   ProtocolList* protocols;
   void* collected_as;
   long abi_version;
-  int** offsets;  // where compiled code finds the offset of each variable
+  int** offsets;  // where compiled code finds each variable's offset
   PropertyList* properties;
 };
 
@@ -91,11 +91,11 @@ struct Module {
 };
 
 constexpr unsigned long kGccVersion = 8;
-constexpr unsigned long kLoaded = 0;  // the version of a module that was loaded, because modules may come twice
+constexpr unsigned long kLoaded = 0;  // version of a loaded module; a module may come twice
 constexpr uintptr_t kGccProtocol = 2, kGnustepProtocol = 3;
-constexpr unsigned long kClassKinds = 3;  // the info bits that mean the same to both: a class, a metaclass
+constexpr unsigned long kClassKinds = 3;  // info bits with the same meaning in both: a class, a metaclass
 
-// Modules that wait for a superclass. Recursive: a +load method may load a library.
+// Modules that wait for a superclass. The mutex is recursive, because a +load method may load a library.
 std::recursive_mutex loading;
 std::vector<Module*>& waiting() {
   static auto* modules = new std::vector<Module*>;
@@ -106,20 +106,20 @@ CompiledClass* class_at(const Module& module, int i) {
   return static_cast<CompiledClass*>(module.symbols->definitions[i]);
 }
 
-// Bytes of an instance of the class named, or -1 where it is not known yet.
+// The size of an instance of the named class, or -1 if the class is not known yet.
 long instance_size(const char* name) {
   const Class known = static_cast<Class>(objc_lookUpClass(name));
   return known ? static_cast<long>(class_getInstanceSize(known)) : -1;
 }
 
-// The first place from `base` on that the class's variables can be put behind. Their distances from each other are the
-// compiler's, which did not know of variables that the superclass declares elsewhere.
+// The first offset from `base` on where the class's variables fit. The compiler fixed the distances between them,
+// without knowing the variables that the superclass declares elsewhere.
 long fitting_base(const CompiledClass& compiled, long base) {
   constexpr long kWide = 16;
   base = (base + 7) / 8 * 8;
   const InstanceVariables* variables = compiled.variables;
   if (!variables || !variables->count) return base;
-  // The compiler saw unused bytes at the end of the superclass; they may be used.
+  // The compiler saw unused bytes at the end of the superclass, which may be used now.
   if (variables->list[0].offset < 0) base += kWide;
   for (int i = 0; i < variables->count; ++i) {
     if (!is_wide(variables->list[i].type)) continue;
@@ -129,7 +129,7 @@ long fitting_base(const CompiledClass& compiled, long base) {
   return base;
 }
 
-// Gives the class's variables their places behind those of its superclass.
+// Places the class's variables after those of its superclass.
 void place_variables(CompiledClass& compiled, long superclass_size) {
   const long base = fitting_base(compiled, superclass_size);
   compiled.instance_size = base - compiled.instance_size;
@@ -143,7 +143,7 @@ void place_variables(CompiledClass& compiled, long superclass_size) {
 
 bool is_placed(const CompiledClass& compiled) { return compiled.instance_size > 0; }
 
-// Places the variables of the classes whose superclasses are known, of these modules or loaded before.
+// Places the variables of all classes whose superclass is in these modules or already loaded.
 void place_all(const std::vector<Module*>& modules) {
   std::unordered_map<std::string_view, CompiledClass*> classes;
   for (const Module* module : modules) {
@@ -195,13 +195,13 @@ void translate(const SymbolTable& symbols) {
   for (int i = 0; i < symbols.category_count; ++i) {
     auto& category = *static_cast<Category*>(symbols.definitions[symbols.class_count + i]);
     translate(category.protocols);
-    // Under this name the compiler lists protocols that @protocol() names. A class that exists makes GCC's runtime
-    // register them.
+    // Under this name the compiler lists the protocols that @protocol() names. With an existing class, GCC's runtime
+    // registers them.
     if (std::strcmp(category.class_name, "__ObjC_Protocol_Holder_Ugly_Hack") == 0) category.class_name = "Protocol";
   }
 }
 
-// GCC's runtime keeps what it is given.
+// GCC's runtime keeps the module.
 Module* make_module(const Module& like, void* selectors, const std::vector<void*>& classes,
                     const std::vector<void*>& categories, void* strings) {
   void* memory = std::calloc(1, sizeof(SymbolTable) + (classes.size() + categories.size() + 1) * sizeof(void*));
@@ -211,13 +211,13 @@ Module* make_module(const Module& like, void* selectors, const std::vector<void*
   symbols->category_count = static_cast<uint16_t>(categories.size());
   void** definition = std::copy(classes.begin(), classes.end(), symbols->definitions);
   *std::copy(categories.begin(), categories.end(), definition) = strings;
-  // Also kept here: where GCC's runtime lets go of one, sanitizers would call it a leak.
+  // Keeps a reference here too: if GCC's runtime drops its own, sanitizers would report a leak.
   static auto* kept = new std::vector<Module*>;
   return kept->emplace_back(new Module{kGccVersion, sizeof(Module), like.name, symbols});
 }
 
-// Selectors and constant strings of all modules first, then all classes and categories at once: +load methods may use
-// what other files define.
+// Loads the selectors and constant strings of all modules first, then all classes and categories at once: +load methods
+// may use definitions in other files.
 void load(const std::vector<Module*>& modules) {
   std::vector<void*> classes, categories;
   for (Module* module : modules) {
@@ -237,7 +237,7 @@ void load(const std::vector<Module*>& modules) {
 id same(id object, SEL) { return object; }
 void nothing(id, SEL) {}
 
-// Protocols and metaclasses are objects of GCC's own classes, which know nothing of owners.
+// Protocols and metaclasses are objects of GCC's own classes, which do not count owners.
 void make_countable(Class kind) {
   const auto method = [](auto* function) { return reinterpret_cast<IMP>(reinterpret_cast<void (*)()>(function)); };
   for (const char* name : {"retain", "autorelease", "copy"}) {

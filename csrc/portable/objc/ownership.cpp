@@ -1,4 +1,4 @@
-// Automatic reference counting: what compiled code calls, as messages to objects.
+// Automatic reference counting: the functions that compiled code calls, which send messages to objects.
 // https://clang.llvm.org/docs/AutomaticReferenceCounting.html#runtime-support
 
 #include <objc/runtime.h>
@@ -13,13 +13,13 @@ extern "C" void objc_setProperty(id object, SEL selector, ptrdiff_t offset, id v
 
 namespace {
 
-// The lock of a value that is copied by a function of its own.
+// The lock for copying a value by a function of its own.
 std::mutex& lock_of(const void* place) {
   static std::array<std::mutex, 16> locks;
   return locks[reinterpret_cast<uintptr_t>(place) / 16 % locks.size()];
 }
 
-// CoreFoundation's functions end the process for NULL; here that is an exception.
+// For NULL, CoreFoundation's functions end the process; here they raise an exception.
 id required(const void* object, const char* function) {
   if (object) return static_cast<id>(const_cast<void*>(object));
   const auto text = [](const char* c) {
@@ -40,7 +40,7 @@ id objc_retain(id object) {
   static const SEL retain = sel_registerName("retain");
   static const Class block_in_scope = static_cast<Class>(objc_lookUpClass("AlloyStackBlock"));
   if (!object) return object;
-  // Compiled code goes on with what it had; where it wants the block to outlive its scope, it copies it.
+  // The caller goes on with the same block; if it wants the block to outlive its scope, it copies it.
   if (object->class_pointer == block_in_scope) return object;
   return send(object, retain);
 }
@@ -59,7 +59,7 @@ id objc_retainAutorelease(id object) { return objc_autorelease(objc_retain(objec
 
 id objc_retainAutoreleaseReturnValue(id object) { return objc_retainAutorelease(object); }
 
-// Callers that claim the value find it in the pool: nothing is handed over beside it.
+// Callers that claim the value find it in the pool, so no faster way is needed.
 id objc_autoreleaseReturnValue(id object) { return objc_autorelease(object); }
 
 id objc_retainAutoreleasedReturnValue(id object) { return objc_retain(object); }

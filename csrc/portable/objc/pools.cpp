@@ -1,4 +1,4 @@
-// Autorelease pools for threads that have none, as on a Mac: GNUstep writes a line for each object that such a thread
+// Autorelease pools for threads without one, as on a Mac. GNUstep prints a line for each object that such a thread
 // autoreleases, and never releases it.
 
 #include "objc/pools.h"
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Puts `with` in the place of the class's method, if there is one, and returns what was there.
+// Replaces the class's method by `with`, if the class has it, and returns the old method.
 template <class Function>
 Function* replace(Class owner, const char* name, Function* with) {
   const SEL selector = sel_registerName(name);
@@ -25,7 +25,7 @@ void (*main_before)(id, SEL);
 
 BOOL adopt(id threads, SEL selector) {
   const BOOL adopted = adopt_before(threads, selector);
-  if (adopted) objc_autoreleasePoolPush();  // goes with the thread
+  if (adopted) objc_autoreleasePoolPush();  // drained when the thread ends
   return adopted;
 }
 
@@ -38,9 +38,9 @@ void run_main(id thread, SEL selector) {
 }  // namespace
 
 void give_threads_pools() {
-  objc_autoreleasePoolPush();  // of the thread that goes on to main
+  objc_autoreleasePoolPush();  // for the thread that goes on to main
   const Class thread = static_cast<Class>(objc_lookUpClass("NSThread"));
   main_before = replace(thread, "main", run_main);
-  // What GNUstep sends when a thread that it did not start uses it first.
+  // GNUstep sends this message when a thread that it did not start uses it for the first time.
   adopt_before = replace(object_getClass(reinterpret_cast<id>(thread)), "_createThreadForCurrentPthread", adopt);
 }

@@ -1,6 +1,6 @@
-// Autorelease pools for threads that have none.
+// Autorelease pools for threads without one.
 #pragma once
 
-// From now on this thread, those that NSThread starts and those that use Foundation have a pool under those that
-// programs make.
+// Gives an outermost pool to this thread, and from now on to threads that NSThread starts and threads that use
+// Foundation.
 void give_threads_pools();

@@ -1,4 +1,4 @@
-// What programs ask of the declared properties of classes. GCC's functions of these names find none.
+// The declared properties of classes. GCC's functions of these names find none.
 
 #include "objc/properties.h"
 
@@ -9,7 +9,8 @@
 
 #include "objc/entry_points.h"
 
-// The compiler puts the attributes before the name: a zero, the distance from it to the name, attributes, name.
+// The compiler puts the attributes before the name: a zero, the distance from the zero to the name, the attributes, the
+// name.
 struct objc_property {
   const char* name;
   unsigned char attributes[4];

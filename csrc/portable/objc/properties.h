@@ -5,5 +5,5 @@
 
 struct PropertyList;  // as the compiler writes it
 
-// Remembers the properties that the class itself declares; the list may be null.
+// Stores the properties that the class itself declares; the list may be null.
 void keep_properties(Class owner, const PropertyList* list);

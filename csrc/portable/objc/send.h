@@ -3,7 +3,7 @@
 
 #include <objc/message.h>
 
-// What `object` answers to a selector, as a method of this type; the object may be null.
+// Sends a message through a method of this type; `object` may be null.
 template <class Result = id, class... Arguments>
 Result send(id object, SEL selector, Arguments... arguments) {
   using Method = Result (*)(id, SEL, Arguments...);

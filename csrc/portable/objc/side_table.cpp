@@ -1,5 +1,5 @@
-// The release methods of the root classes are replaced, when something is first kept beside an object, by ones that
-// clear it before the object's last owner goes.
+// When the first entry beside an object is made, the release methods of the root classes are replaced by ones that
+// clear the object's entries before its last owner releases it.
 
 #include "objc/side_table.h"
 
@@ -11,11 +11,11 @@
 #include "objc/entry_points.h"
 #include "objc/send.h"
 
-extern "C" void __objc_update_dispatch_table_for_class(Class changed);  // and of those below it
+extern "C" void __objc_update_dispatch_table_for_class(Class changed);  // and its subclasses
 
 namespace {
 
-// Objects whose last release runs on this thread, with what is associated with them.
+// Objects whose last release is in progress on this thread, with their associated objects.
 struct Dying {
   id object;
   Associations associations;
@@ -42,7 +42,7 @@ Dying* find_dying(id object) {
   return dying;
 }
 
-// The classes that count owners, and their methods before.
+// The classes that count owners, and their original methods.
 constexpr std::array kCounting{"NSObject", "NSProxy", "AlloyBlock"};
 struct Methods {
   void (*release)(id, SEL);
@@ -56,8 +56,9 @@ void release(id object, SEL selector) {
   const Methods& methods = before[Counting];
   SideTable& table = table_of(object);
   std::unique_lock lock(table.mutex);
-  // One of several owners goes under the lock: else the others could refer weakly to the object and go meanwhile, and
-  // this would be the last after all. The only owner has no others: they come through weak references, under the lock.
+  // With several owners, the release happens under the lock. Otherwise the other owners could make a weak reference to
+  // the object and release it meanwhile, and this release would be the last one after all. An only owner has no rivals:
+  // new owners come through weak references, under the lock.
   if (methods.count(object, count) > 1) return methods.release(object, selector);
   Dying dying(object);
   if (const auto found = table.sides.find(object); found != table.sides.end()) {
@@ -96,7 +97,7 @@ SideTable& table_of(id object) {
 void watch_releases() {
   static std::once_flag replaced;
   std::call_once(replaced, [] {
-    // Blocks first: theirs is also NSObject's.
+    // Blocks first: their method is NSObject's.
     replace_release<2>();
     replace_release<1>();
     replace_release<0>();

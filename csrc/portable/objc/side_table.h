@@ -1,5 +1,5 @@
-// What is kept beside an object, because GNUstep keeps no room for it: the places that refer to it weakly, and the
-// objects associated with it. It goes with the object's last owner.
+// Entries beside an object, because GNUstep's objects have no room for them: the places with weak references to it, and
+// its associated objects. They are cleared by the object's last release.
 #pragma once
 
 #include <objc/objc.h>
@@ -19,20 +19,20 @@ struct Side {
   Associations associations;
 };
 
-// Recursive, because a class's release method may send another's, and taking a new owner may be a method of a user's.
+// The mutex is recursive: a class's release method may call another class's, and a user's class may override retain.
 struct SideTable {
   std::recursive_mutex mutex;
   std::unordered_map<id, Side> sides;
 };
 
-// The part of the table that `object` is in, or would be.
+// The part of the table for `object`.
 SideTable& table_of(id object);
 
-// From the first call on, releasing an object's last owner clears what is beside it.
+// After the first call, the last release of an object clears its entries.
 void watch_releases();
 
-// True if the object's last owner lets it go on this thread, right now.
+// True if the last release of the object is in progress on this thread.
 bool is_dying(id object);
 
-// The associations of an object whose last owner lets it go on this thread, or null.
+// The associations of such an object; null for other objects.
 Associations* associations_of_dying(id object);

@@ -7,7 +7,7 @@
 
 namespace {
 
-// Takes a place out of the table.
+// Removes a place from the table.
 void forget(id* place) {
   while (const id object = __atomic_load_n(place, __ATOMIC_ACQUIRE)) {
     SideTable& table = table_of(object);

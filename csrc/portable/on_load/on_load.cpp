@@ -1,7 +1,7 @@
 // Starts the warm-up when the library loads.
 //
-// Must be the last file of the library: constructors run in the order of the files, those of the other files
-// register the classes that are used here, and one in an Objective-C file runs before that file is registered.
+// This must be the last file of the library. Constructors run in the order of the files, and those of other files
+// register the classes used here. A constructor in an Objective-C file would run before that file is registered.
 
 extern "C" void alloy_warm_up();
 
