@@ -28,7 +28,7 @@ constexpr NumpyType kNumpyTypes[] = {
     {ir::DType::uint64, NPY_UINT64},   {ir::DType::boolean, NPY_BOOL},    {ir::DType::complex64, NPY_COMPLEX64},
 };
 
-// The number that NumPy gave to the bfloat16 of ml_dtypes, which is only imported where it is needed.
+// NumPy's number for the bfloat16 of ml_dtypes. ml_dtypes is imported only when it is needed.
 int bfloat16_type() {
   static const int number = py::module_::import("numpy")
                                 .attr("dtype")(py::module_::import("ml_dtypes").attr("bfloat16"))
@@ -52,14 +52,14 @@ py::object steal(PyObject* object) {
   return py::reinterpret_steal<py::object>(object);
 }
 
-// True if the object has an element type of its own, which a Python number or a sequence of them has not: a feed that
-// has one is not cast, but for float64 and complex128.
+// True if the object has an element type of its own, unlike a Python number or a sequence of them. A feed with such a
+// type is not cast, except from float64 and complex128.
 bool is_typed(py::handle object) {
   return PyArray_Check(object.ptr()) || PyArray_CheckScalar(object.ptr()) || py::hasattr(object, "__dlpack__");
 }
 
-// True if the object is Python's own numbers, of which constants do not take the type that NumPy gives them. Not the
-// reverse of is_typed: a NumPy float64 is a Python float, too, and a range is neither.
+// True for Python's own numbers. Constants do not take the type that NumPy gives these. This is not the opposite of
+// is_typed: a NumPy float64 is also a Python float, and a range is neither.
 bool is_python_numbers(PyObject* object) {
   return PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object) || PyList_Check(object) ||
          PyTuple_Check(object);
@@ -69,8 +69,8 @@ bool is_python_numbers(PyObject* object) {
   mistake(ir::Error::Kind::kType, argument.what + message, argument.act);
 }
 
-// An array over the object's memory, or a new one of NumPy's choice. Throws ir::Error for steps in flight, of which
-// NumPy would make arrays with an axis too many, or of objects.
+// An array over the object's memory, or a new one if NumPy makes one. Throws ir::Error for a submission or a pending
+// fetch, which NumPy would turn into an array with one axis too many, or into an array of objects.
 py::object any_array(py::handle object, const Argument& argument) {
   if (py::isinstance<Submitted>(object)) {
     fail(argument, " was given a submission, the sequence of its fetches; give it one of them, as in submission[0]");
@@ -90,7 +90,8 @@ py::object cast_to(py::handle array, int number) {
 
 std::string type_name(py::handle array) { return py::str(array.attr("dtype")); }
 
-// Where the type cannot hold the array's numbers, of which `cast` is the cast; floats may be rounded. None: nowhere.
+// A mask of the numbers of `array` that the type cannot hold; `cast` is the array cast to it. Floats may be rounded.
+// None if all fit.
 py::object lost(const py::module_& numpy, py::handle array, py::handle cast, ir::DType dtype) {
   if (dtype == ir::DType::boolean && !PyTypeNum_ISBOOL(PyArray_TYPE(as_array(array)))) {
     return numpy.attr("full")(array.attr("shape"), true);
@@ -98,11 +99,12 @@ py::object lost(const py::module_& numpy, py::handle array, py::handle cast, ir:
   const bool may_round = kind(dtype) == ir::DTypeKind::kFloating || kind(dtype) == ir::DTypeKind::kComplex;
   if (!may_round) return numpy.attr("not_equal")(cast, array);
   const py::object finite = numpy.attr("isfinite")(cast);
-  if (finite.attr("all")().cast<bool>()) return py::none();  // as nearly always, without a look at the array
+  if (finite.attr("all")().cast<bool>()) return py::none();  // the usual case, which need not look at the array
   return numpy.attr("not_equal")(finite, numpy.attr("isfinite")(array));
 }
 
-// An array whose numbers the type can hold, though floats may be rounded; throws ir::Error where it cannot.
+// Casts an array to a type that holds all its numbers, though floats may be rounded. Throws ir::Error if one does not
+// fit.
 py::object cast_exactly(py::handle array, ir::DType dtype, const Argument& argument) {
   const py::module_ numpy = py::module_::import("numpy");
   const py::object quiet = numpy.attr("errstate")(py::arg("all") = "ignore");
@@ -115,7 +117,7 @@ py::object cast_exactly(py::handle array, ir::DType dtype, const Argument& argum
   fail(argument, " is " + std::string(name(dtype)) + ", which cannot hold " + std::string(py::str(first)));
 }
 
-// The type that stands for one of NumPy's of twice its width, which no tensor has; nothing for others.
+// The type that replaces a NumPy type of twice its width, which tensors do not have; nothing for other types.
 std::optional<ir::DType> single_of(int given) {
   if (given == NPY_FLOAT64) return ir::DType::float32;
   if (given == NPY_COMPLEX128) return ir::DType::complex64;
@@ -127,8 +129,8 @@ py::object to_single(py::handle array, ir::DType dtype, const Argument& argument
   return cast_exactly(array, dtype, argument);
 }
 
-// The element type of the array, with `plain` the one that Python's own numbers are meant to have of which NumPy made
-// it; throws ir::Error where there is none.
+// The element type for the array. If `plain`, NumPy made the array from Python's own numbers, so the type is the one
+// that Python's numbers get. Throws ir::Error if tensors have no such type.
 ir::DType dtype_of(py::handle array, bool plain, const Argument& argument) {
   const int given = PyArray_TYPE(as_array(array));
   if (const auto single = single_of(given)) return *single;
@@ -141,13 +143,13 @@ ir::DType dtype_of(py::handle array, bool plain, const Argument& argument) {
   fail(argument, " is an array of " + type_name(array) + ", which is no element type here");
 }
 
-// Objects that the engine has let go of, wherever that was; the interpreter drops them when it comes to it.
+// Objects that the engine released, on any thread. The interpreter drops them later.
 struct Dropped {
   std::mutex mutex = {};
   std::vector<PyObject*> objects = {};
 
   static Dropped& all() {
-    static Dropped& all = *new Dropped;  // there until the last thread has ended
+    static Dropped& all = *new Dropped;  // never destroyed: threads may end later
     return all;
   }
   static int release(void*) {
@@ -165,7 +167,7 @@ struct Dropped {
       all().objects.push_back(object);
     }
     if (Py_IsInitialized()) {
-      Py_AddPendingCall(release, nullptr);  // where it takes no more calls, one that it has releases this object, too
+      Py_AddPendingCall(release, nullptr);  // if the queue of calls is full, a call in it releases this object too
     }
   }
 };
@@ -186,7 +188,7 @@ ir::DType dtype_from(py::handle object, std::string_view op) {
     text = py::repr(object);
   }
   const auto dtype = ir::dtype_named(text);
-  if (dtype && *dtype != ir::DType::complex32) return *dtype;  // which NumPy has not
+  if (dtype && *dtype != ir::DType::complex32) return *dtype;  // NumPy lacks complex32
   mistake(ir::Error::Kind::kType, "[" + std::string(op) + "] Expected an element type such as float32, got " + text,
           "built");
 }
@@ -221,13 +223,13 @@ py::object typed_array(py::handle object, ir::DType* dtype, const Argument& argu
 
 py::object packed_number(py::handle object, ir::DType dtype, const Argument& argument) {
   const py::object array = any_array(object, argument);
-  dtype_of(array, true, argument);  // it is a number
+  dtype_of(array, true, argument);  // is a number
   return cast_exactly(array, dtype, argument);
 }
 
 py::object new_array(const ir::Type& type) {
   const ir::Dims& dims = type.shape.dims();
-  npy_intp extents[ir::kMostAxes];  // on a Mac another type than int64_t
+  npy_intp extents[ir::kMostAxes];  // on a Mac, npy_intp is not int64_t
   std::copy(dims.begin(), dims.end(), extents);
   return steal(PyArray_SimpleNew(static_cast<int>(dims.size()), extents, numpy_type(type.dtype)));
 }
@@ -235,7 +237,7 @@ py::object new_array(const ir::Type& type) {
 engine::FeedBytes feed_bytes(py::handle array) {
   void* data = data_of(array);
   if (!engine::can_be_lent(data, PyArray_NBYTES(as_array(array)))) return {data, nullptr};
-  // A view's memory is that of its base, and views come and go.
+  // The base owns a view's memory, and lives longer.
   PyObject* base = PyArray_BASE(as_array(array));
   PyObject* owner = base == nullptr ? array.ptr() : base;
   Py_INCREF(owner);

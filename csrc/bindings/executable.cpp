@@ -16,12 +16,13 @@ namespace {
 using Executable = engine::Executable;
 
 constexpr const char* kBindDoc =
-    "Keeps copies of arrays for placeholders, named by the tensor or its label, so that calls may leave them out; None "
-    "ends that.\n\n"
-    "What a call is given comes first. ValueError or TypeError, and nothing is bound: an unknown or ambiguous label, "
-    "another shape or dtype.";
+    "Keeps copies of arrays for placeholders, which are named by tensor or label, so that calls may omit them; None "
+    "removes a copy.\n\n"
+    "Arguments of a call take precedence. ValueError or TypeError, and nothing is bound: an unknown or ambiguous "
+    "label, "
+    "a different shape or dtype.";
 
-// "'x' of model.py:3"
+// For example "'x' of model.py:3".
 std::string described(const ir::Value& placeholder) {
   const ir::Op& op = *placeholder.op;
   return (op.name.empty() ? to_string(placeholder.type()) : "'" + op.name + "'") +
@@ -34,7 +35,7 @@ std::string described(const std::vector<ir::Value>& placeholders) {
   return text.empty() ? "none" : text;
 }
 
-// "[placeholder] 'x', built at model.py:3,"
+// For example "[placeholder] 'x', built at model.py:3,".
 Argument fed_to(const ir::Value& feed) {
   const ir::Op& op = *feed.op;
   return {"[placeholder] " + (op.name.empty() ? "The placeholder" : "'" + op.name + "'") +
@@ -42,7 +43,7 @@ Argument fed_to(const ir::Value& feed) {
           "called"};
 }
 
-// The position of the one placeholder of that name.
+// The position of the only placeholder of that name.
 size_t labelled(const std::vector<ir::Value>& placeholders, const std::string& name, const char* who) {
   std::vector<ir::Value> found;
   size_t at = 0;
@@ -55,7 +56,7 @@ size_t labelled(const std::vector<ir::Value>& placeholders, const std::string& n
   throw ir::Error(ir::Error::Kind::kValue,
                   "[" + std::string(who) + "] Expected the name of one placeholder among " + described(placeholders) +
                       ", got '" + name + "'" +
-                      (found.size() > 1 ? ", which is that of " + std::to_string(found.size()) : "") + ".");
+                      (found.size() > 1 ? ", the name of " + std::to_string(found.size()) : "") + ".");
 }
 
 [[noreturn]] void wrong_feeds(const std::vector<ir::Value>& feeds, const std::string& given) {
@@ -63,7 +64,7 @@ size_t labelled(const std::vector<ir::Value>& placeholders, const std::string& n
                                                described(feeds) + "), got " + given + ".");
 }
 
-// The step for these shapes; compiled now if it is not there.
+// The step for these shapes; compiles it if necessary.
 std::shared_ptr<engine::Compiled> step_for(const std::shared_ptr<Executable>& executable,
                                            const std::vector<ir::Shape>& shapes) {
   if (auto step = executable->find(shapes)) return step;
@@ -72,7 +73,7 @@ std::shared_ptr<engine::Compiled> step_for(const std::shared_ptr<Executable>& ex
   return *compiled;
 }
 
-// What a call was given, and the arrays for its results.
+// The arguments of a call, and the arrays for its results.
 struct Call {
   std::vector<py::object> arrays;
   std::vector<engine::FeedBytes> feeds;
@@ -115,7 +116,7 @@ struct Call {
   }
 
  private:
-  // The shape of a result that is fed as it lies on the device.
+  // Takes a result that is still on the device, and returns its shape.
   ir::Shape enter(const engine::Pending& pending, const ir::Value& placeholder) {
     if (pending.type().dtype != placeholder.dtype()) {
       const Argument argument = fed_to(placeholder);
@@ -142,7 +143,7 @@ py::list run(const std::shared_ptr<Executable>& executable, const py::args& posi
 using Moments = std::vector<std::pair<std::shared_ptr<engine::Event>, uint64_t>>;
 using OrderArguments = std::tuple<std::shared_ptr<engine::Queue>, Moments, Moments, bool>;
 
-// `staged`: the arrays are the submission's until it is over, so that they need no copy. `given`: the fields of an
+// `staged`: the submission owns the arrays until it is over, so they need no copy. `given`: the fields of an
 // engine::Order.
 Submitted submit(const std::shared_ptr<Executable>& executable, bool staged, const std::optional<OrderArguments>& given,
                  const py::args& positional, const py::kwargs& by_label) {
@@ -223,7 +224,7 @@ py::object memory_plan(const std::shared_ptr<Executable>& executable, const std:
   return out;
 }
 
-// `shapes`: of the feeds, open where they have None; none: those of the placeholders.
+// `shapes`: the shapes of the feeds, in which None is an open dimension; if empty, the placeholders' shapes.
 void write(const std::shared_ptr<Executable>& executable, const std::string& path,
            const std::vector<py::object>& shapes) {
   if (!shapes.empty() && shapes.size() != executable->feeds().size()) {
@@ -250,11 +251,11 @@ std::shared_ptr<Executable> compile(const std::shared_ptr<engine::Graph>& graph,
 
 void bind_executable(py::module_& m) {
   py::class_<Executable, std::shared_ptr<Executable>> executable(
-      m, "Executable", "A compiled step: arrays in, arrays out, updates done.");
+      m, "Executable", "A compiled step: takes arrays, returns arrays, and carries out updates.");
   forbid_new(executable);
   executable
       .def("__call__", &run,
-           "The fetches, for feeds given in their order, by name, or bound to the graph (Graph.bind).")
+           "Returns the fetches. Feeds are given in order, by name, or bound to the graph (Graph.bind).")
       .def("_submit", &submit)
       .def("_memory_plan", &memory_plan)
       .def("_profile", &profile)

@@ -22,7 +22,7 @@ namespace {
 
 using Kind = ir::Error::Kind;
 
-// A file that is open for reading for as long as this lives.
+// A file that is open for reading during the lifetime of the object.
 class Opened {
  public:
   explicit Opened(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -38,7 +38,7 @@ class Opened {
   int file_;
 };
 
-// Its device, number, size and last change.
+// Reads the file's device, number, size and last change.
 void look(const Opened& opened, const std::string& path, int64_t (&state)[4]) {
   struct stat found = {};
   fstat(opened.file(), &found);
@@ -73,8 +73,7 @@ void FileValues::read(std::byte* out) const {
   int64_t state[4];
   look(opened, path_, state);
   if (!std::equal(std::begin(state), std::end(state), state_)) {
-    throw ir::Error(Kind::kValue,
-                    "[from_file] " + path_ + " has changed since a variable was made that begins with values from it.");
+    throw ir::Error(Kind::kValue, "[from_file] " + path_ + " has changed since a variable was made from it.");
   }
   const size_t total = type_.byte_count();
   for (size_t done = 0; done < total;) {
@@ -89,7 +88,7 @@ void FileValues::read(std::byte* out) const {
 }
 
 void bind_files(py::module_& m) {
-  py::class_<FileValues>(m, "FileValues", "Values in a file, for a variable that begins with them (al.init.from_file).")
+  py::class_<FileValues>(m, "FileValues", "Initial values of a variable in a file (al.init.from_file).")
       .def(py::init([](std::string path, int64_t offset, const py::object& shape, const std::string& dtype) {
         return FileValues(std::move(path), offset,
                           {dtype_from(py::str(dtype), "from_file"), shape_from(shape, "from_file")});

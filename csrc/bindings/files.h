@@ -1,4 +1,4 @@
-// Values that a file holds, for variables that begin with them.
+// Initial values of variables in a file.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,11 +9,11 @@
 
 namespace alloy::bindings {
 
-// Elements in a file, packed and in the machine's byte order, from an offset on. The file is read when a variable's
-// value is needed, into the device's memory, and must then be as it was when this was made.
+// Packed elements in a file, in the machine's byte order, from an offset on. The file is read into the device's memory
+// when a variable's value is needed. It must not have changed until then.
 class FileValues {
  public:
-  // Throws ir::Error: the file cannot be read, or ends before the elements do.
+  // Throws ir::Error if the file cannot be read, or ends before the elements do.
   FileValues(std::string path, int64_t offset, ir::Type type);
 
   ir::LiteralRef literal() const;
@@ -25,7 +25,7 @@ class FileValues {
   std::string path_;
   int64_t offset_;
   ir::Type type_;
-  int64_t state_[4];  // its device, number, size and last change
+  int64_t state_[4];  // the file's device, number, size and last change
 };
 
 void bind_files(pybind11::module_& m);

@@ -43,8 +43,8 @@ struct Task {
   }
 };
 
-// At its end Python stops a thread that asks for the lock by unwinding its stack, on which objects lie that it has
-// taken away already.
+// At its end Python unwinds the stack of a thread that asks for the lock, although objects on that stack are already
+// gone.
 template <class Take>
 auto take_lock(const Take& take) {
   try {
@@ -65,7 +65,7 @@ void remember_main_thread() {
 }
 
 void check_signals() {
-  // Signals are answered on the main thread alone; when the interpreter has ended, others could not ask for its lock.
+  // Only the main thread answers signals. After the interpreter's end, other threads could not ask for its lock.
   if (PyThread_get_thread_ident() != main_thread) return;
   const PyGILState_STATE state = take_lock([] { return PyGILState_Ensure(); });
   const struct Release {
@@ -80,7 +80,7 @@ void interruptibly(std::function<void()> work) {
   const WithoutGil released;
   try {
     std::thread([task] { task->run(); }).detach();
-  } catch (const std::system_error&) {  // without a thread, signals must wait
+  } catch (const std::system_error&) {  // if there is no thread, signals wait
     task->run();
   }
   while (!task->wait()) check_signals();

@@ -1,4 +1,4 @@
-// The interpreter's lock: released while the engine works, with Ctrl-C answered meanwhile.
+// The interpreter's lock: released while the engine works; Ctrl-C still works meanwhile.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -7,7 +7,7 @@
 
 namespace alloy::bindings {
 
-// Releases the lock for as long as it lives.
+// Releases the lock during the lifetime of the object.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
@@ -20,13 +20,13 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-// Call it once, with the lock.
+// Call this once, with the lock.
 void remember_main_thread();
-// Raises what a signal asks for, KeyboardInterrupt for instance; only on the main thread, which Python's signals are
-// for. Called without the lock, which it takes meanwhile.
+// Raises the exception of a pending signal, such as KeyboardInterrupt. Does nothing except on the main thread, which
+// handles Python's signals. The caller must not hold the lock; this takes it meanwhile.
 void check_signals();
 
-// Calls work() on another thread without the lock, and waits for it. If a signal raises, the waiting ends; the work
+// Calls work() on another thread without the lock, and waits for it. If a signal raises, the wait ends, but the work
 // goes on to its end and its outcome is ignored. So the work must own what it uses.
 void interruptibly(std::function<void()> work);
 

@@ -23,11 +23,12 @@ using ir::Attr;
 using ir::OpCode;
 
 constexpr const char* kReadDoc =
-    "Copies of the values of some variables, all of one moment between two runs. One dispatch. DeviceError: the device "
+    "Returns copies of the values of some variables at one moment between two runs. One dispatch. DeviceError: the "
+    "device "
     "failed.";
 constexpr const char* kAssignDoc =
-    "Sets some variables to values, one each, all at one moment between two runs. One dispatch. ValueError or "
-    "TypeError, before any is set: another "
+    "Sets several variables at one moment between two runs, each to its value. One dispatch. ValueError or "
+    "TypeError, before any is set: a different "
     "shape or dtype.";
 constexpr const char* kTensorDoc = "A symbolic value of a graph: a shape, a dtype, and the op that computes it.";
 
@@ -35,7 +36,8 @@ Argument named(const std::string& op, const std::string& name, const char* act =
   return {"[" + op + "] " + (name.empty() ? "The value" : "'" + name + "'"), act};
 }
 
-// What an attribute of that kind takes, of which the value is none. Python's integers may have more than 64 bits.
+// Names the values that an attribute of that kind accepts; `value` is not one of them. Python's integers may have more
+// than 64 bits.
 std::string expected_of(ir::AttrKind kind, py::handle value) {
   switch (kind) {
     case ir::AttrKind::Int: return PyLong_Check(value.ptr()) ? "an integer of 64 bits" : "an integer";
@@ -113,7 +115,8 @@ Tensor placeholder(const GraphRef& graph, const py::object& shape, const py::obj
   return {graph, graph->ir().value(OpCode::placeholder, {}, std::move(attributes))};
 }
 
-// `op` is the one that takes the value, for messages; `number_type` the type of a number, None for what brings its own.
+// `op` is the op that takes the value, for messages. `number_type` is the type for a number; None if the value has its
+// own.
 Tensor constant(const GraphRef& graph, const std::string& op, const py::object& value, const py::object& number_type,
                 const std::string& name, const std::string& location) {
   const Argument argument = named(op, name);
@@ -287,7 +290,7 @@ std::vector<py::object> tensors_of(const GraphRef& graph, const std::vector<ir::
   return out;
 }
 
-// An integer of 0 or more; nothing where it does not fit. Throws TypeError where it is no integer.
+// An integer of 0 or more; nothing if it does not fit. Throws TypeError if it is no integer.
 std::optional<int64_t> extent_from(py::handle object) {
   const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
   if (!integer) throw py::error_already_set();
@@ -361,28 +364,28 @@ void bind_tensors(py::module_& m) {
   tensor
       .def_property_readonly(
           "shape", [](const Tensor& t) { return shape_to(t.value.shape()); },
-          "Extents, None where unknown; None when unranked.")
+          "The extents, with None for an unknown one; None if the rank is unknown.")
       .def_property_readonly("dtype", [](const Tensor& t) { return std::string(name(t.value.dtype())); })
       .def_property_readonly(
-          "name", [](const Tensor& t) { return t.value.op->name; }, "The user's name for it, or an empty string.")
+          "name", [](const Tensor& t) { return t.value.op->name; }, "The name that the user gave, or an empty string.")
       .def_property_readonly(
           "location", [](const Tensor& t) { return t.value.op->location; }, "The file:line that built it.")
       .def_property_readonly("graph", [](const Tensor& t) { return t.graph; })
       .def("__hash__", [](const Tensor& t) { return ir::ValueHash()(t.value); })
       .def("_is", [](const Tensor& t, const Tensor& other) { return other.value == t.value; });
 
-  py::class_<Variable, Tensor> variable(m, "Variable", "State of a graph that lives on the device.");
+  py::class_<Variable, Tensor> variable(m, "Variable", "State of a graph, stored on the device.");
   forbid_new(variable);
-  variable.def("numpy", &read_variable, "A copy of the value. DeviceError: the device failed.")
+  variable.def("numpy", &read_variable, "Returns a copy of the value. DeviceError: the device failed.")
       .def("assign", &assign_variable, py::arg("value"),
-           "Sets the value. ValueError: another shape. TypeError: another dtype.")
+           "Sets the value. ValueError: a different shape. TypeError: a different dtype.")
       .def_property(
           "trainable", [](const Variable& v) { return entry(v).trainable; },
           [](const Variable& v, bool trainable) { entry(v).trainable = trainable; },
-          "Whether optimizers update it unless told otherwise.")
+          "True if optimizers update it by default.")
       .def("weak", [](const Variable& v) { return WeakVariable{v.graph, v.value}; });
 
-  py::class_<WeakVariable> weak(m, "WeakVariable", "A variable whose graph it does not keep alive.");
+  py::class_<WeakVariable> weak(m, "WeakVariable", "A reference to a variable that does not keep the graph alive.");
   forbid_new(weak);
   weak.def(
       "__call__",
@@ -390,7 +393,7 @@ void bind_tensors(py::module_& m) {
         auto graph = w.graph.lock();
         return graph ? std::optional(Variable{{std::move(graph), w.value}}) : std::nullopt;
       },
-      "The variable, or None where its graph is gone.");
+      "Returns the variable, or None if its graph is gone.");
 }
 
 void bind_ops(py::module_& m) {
@@ -398,17 +401,17 @@ void bind_ops(py::module_& m) {
   forbid_new(update);
   update
       .def_property_readonly(
-          "variable", [](const Update& u) { return Variable{{u.graph, u.op->operands[0]}}; }, "What it writes.")
+          "variable", [](const Update& u) { return Variable{{u.graph, u.op->operands[0]}}; },
+          "The variable that is assigned.")
       .def_property_readonly(
-          "value", [](const Update& u) { return Tensor{u.graph, u.op->operands[1]}; }, "What that becomes.");
+          "value", [](const Update& u) { return Tensor{u.graph, u.op->operands[1]}; }, "The new value.");
 
-  py::class_<Inspected> op(m, "Op", "An op of a graph: what it computes from which tensors, and what that costs.");
+  py::class_<Inspected> op(m, "Op", "An op of a graph, with its operands, results and cost.");
   forbid_new(op);
   op.def_property_readonly(
         "kind", [](const Inspected& i) { return i.op.op->info().name; }, "Its name in al.op_table().")
       .def_property_readonly(
-          "name", [](const Inspected& i) { return i.op.op->name; },
-          "The name it was given, behind those of its layers.")
+          "name", [](const Inspected& i) { return i.op.op->name; }, "The names of the layers around it, then its own.")
       .def_property_readonly(
           "location", [](const Inspected& i) { return i.op.op->location; }, "The file:line that built it.")
       .def_property_readonly("stage", [](const Inspected& i) { return i.op.stage; })
@@ -421,17 +424,17 @@ void bind_ops(py::module_& m) {
             for (const ir::Type& type : i.op.results) shapes.push_back(shape_to(type.shape));
             return shapes;
           },
-          "Of the results, as far as the feeds' shapes tell.")
+          "The shapes of the results, as far as the feeds' shapes determine them.")
       .def_property_readonly(
           "flops", [](const Inspected& i) { return i.op.cost ? std::optional(i.op.cost->flops) : std::nullopt; },
-          "Floating point operations, a multiplication and an addition counted as two; None where a shape is not "
+          "Floating-point operations; a multiplication and an addition count as two. None if a shape is not "
           "known.")
       .def_property_readonly(
           "bytes",
           [](const Inspected& i) {
             return i.op.cost ? std::optional(i.op.cost->bytes_read + i.op.cost->bytes_written) : std::nullopt;
           },
-          "What it reads and writes at least; None where a shape is not known.");
+          "The least bytes that it reads and writes; None if a shape is not known.");
 }
 
 }  // namespace
@@ -520,8 +523,7 @@ void bind_graph(py::module_& m) {
       .def_property(
           "most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); },
           [](const GraphRef& graph, size_t count) { graph->set_most_in_flight(count); })
-      // The names begin with an underscore where Python's methods of that name call them with the place in the user's
-      // source.
+      // Python's methods without the underscore call these with the position in the user's source.
       .def("_placeholder", &placeholder)
       .def("_constant", &constant)
       .def("_variable", &variable)
@@ -543,7 +545,7 @@ void bind_graph(py::module_& m) {
       .def("assign_variables", &assign_variables, py::arg("variables"), py::arg("values"), kAssignDoc)
       .def("_verify", &verify)
       .def("_inspect", &inspect)
-      .def_property_readonly("variables", &variables, "Every variable in order of creation.")
+      .def_property_readonly("variables", &variables, "All variables, in order of creation.")
       .def("__str__", [](const GraphRef& graph) { return ir::print(graph->ir()); });
   m.def("random_state", [](uint64_t seed) {
     const ir::RandomState state = ir::random_state(seed);

@@ -1,4 +1,4 @@
-// The Python classes of graphs, tensors and executables. Thin: arguments in, arrays out, the GIL.
+// The Python classes of graphs, tensors and executables. This layer is thin: arguments in, arrays out, the GIL.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -7,13 +7,13 @@
 
 namespace alloy::bindings {
 
-// A value with its graph, which it keeps alive.
+// A value and its graph, which it keeps alive.
 struct Tensor {
   std::shared_ptr<engine::Graph> graph;
   ir::Value value;
 };
 struct Variable : Tensor {};
-// A variable whose graph it does not keep alive.
+// A variable of a graph that it does not keep alive.
 struct WeakVariable {
   std::weak_ptr<engine::Graph> graph;
   ir::Value value;
@@ -22,22 +22,22 @@ struct Update {
   std::shared_ptr<engine::Graph> graph;
   ir::Op* op;
 };
-// An op with regions, which is built region by region.
+// An op with regions that is being built, region by region.
 class WithRegions {
  public:
-  // typed: the function that the user called.
+  // `typed`: the function that the user called.
   WithRegions(std::shared_ptr<engine::Graph> graph, const std::string& op, const std::string& typed,
               const std::vector<Tensor>& operands);
   ~WithRegions();
   WithRegions(const WithRegions&) = delete;
   WithRegions& operator=(const WithRegions&) = delete;
 
-  // Throw ir::Error where they are not called in turn. Until the region is closed or abandoned, ops are added to it.
-  // Returns its arguments.
+  // open() and close() must be called in turn, otherwise they throw ir::Error. Until the region is closed or abandoned,
+  // new ops go into it. open() returns the region's arguments.
   std::vector<Tensor> open();
   void close(const std::vector<Tensor>& results);
   void abandon();
-  // Adds the op, with operands more behind those given before; after that, this object is of no use.
+  // Adds the op, with `more` operands after those given before. Afterwards this object cannot be used.
   std::vector<Tensor> add(const std::string& name, const std::string& location, const std::vector<Tensor>& more);
 
  private:
@@ -51,15 +51,15 @@ class WithRegions {
   ir::Attributes attributes_;
   std::vector<std::unique_ptr<ir::Block>> regions_;
 };
-// An op with its graph, as Graph::inspect gives it.
+// An op and its graph, as Graph::inspect lists it.
 struct Inspected {
   std::shared_ptr<engine::Graph> graph;
   ir::Inspected op;
 };
 
 // Held while ops are added to a graph, so that no thread copies the graph meanwhile to compile it. Gives the ops their
-// name and place in the user's source. While it lives, nothing may let another Python thread run: that thread could
-// hold the interpreter's lock and wait for this one.
+// name and their position in the user's source. While one exists, nothing may let another Python thread run: that
+// thread could hold the interpreter's lock and wait for this one.
 class Building {
  public:
   Building(engine::Graph& graph, const std::string& name, const std::string& location, const std::string& typed = {})
@@ -79,7 +79,7 @@ class Building {
   ir::Graph& graph_;
 };
 
-// Shapes as Python writes them: a sequence of integers with None for what is not known, None for an unknown rank.
+// Shapes as Python writes them: a sequence of integers, with None for an unknown one, or None for an unknown rank.
 // Throws ir::Error, naming `op`, for anything else.
 ir::Shape shape_from(pybind11::handle object, std::string_view op);
 pybind11::object shape_to(const ir::Shape& shape);
@@ -87,8 +87,8 @@ pybind11::object shape_to(const ir::Shape& shape);
 std::vector<ir::Value> values_in(const std::vector<Tensor>& tensors);
 std::vector<ir::Op*> ops_in(const std::vector<Update>& updates);
 
-// Lets only the extension make objects of the class: Class() and Class.__new__(Class), which would make an empty
-// object, are refused.
+// Makes Class() and Class.__new__(Class) fail, which would make an empty object. Only the extension makes objects of
+// the class.
 void forbid_new(const pybind11::object& cls);
 
 void bind_graph(pybind11::module_& m);
@@ -102,7 +102,7 @@ void bind_op_library(pybind11::module_& m);
 
 namespace pybind11::detail {
 
-// Takes neither None nor an object whose __init__ was never called.
+// Refuses None and objects whose __init__ was never called.
 template <class T>
 class initialised_caster : public copyable_holder_caster<T, std::shared_ptr<T>> {
  public:

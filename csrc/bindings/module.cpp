@@ -1,4 +1,4 @@
-// alloy._core: the module itself, its exceptions, its counters, and the op table that Python's functions are made from.
+// alloy._core: the module, its exceptions, its counters, and the op table from which Python's functions are made.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -53,11 +53,12 @@ py::dict counts(const engine::Stats& stats) {
 }
 
 constexpr const char* kStatsDoc =
-    "Counts of the engine since the process started. compiled_for tells why something was compiled: the first shapes "
-    "of an executable, new ones, those "
-    "that it had compiled before but not lately (evicted: it keeps the last 32), or a graph of the framework that had "
-    "grown too large and was begun "
-    "anew. live_steps: what was compiled and is kept now; live_objects: graphs and executables.";
+    "Returns counts of the engine since the process started. compiled_for counts the reasons to compile: the first "
+    "shapes "
+    "of an executable, new shapes, shapes "
+    "compiled before but dropped since (evicted: it keeps the last 32), or a framework graph that had "
+    "grown too large and was "
+    "replaced. live_steps: compiled steps now; live_objects: graphs and executables now.";
 
 void translate(std::exception_ptr pointer) {
   try {
@@ -74,7 +75,7 @@ void translate(std::exception_ptr pointer) {
   }
 }
 
-// What the engine and the devices tell, and how many threads compute.
+// Counters, devices and the number of threads.
 void bind_device(py::module_& m) {
   m.def(
       "stats",
@@ -97,7 +98,7 @@ void bind_device(py::module_& m) {
         out["allocated_bytes"] = stats->allocated_bytes;
         return out;
       },
-      "The same counts as kept by the device, and the bytes it has allocated now, or None where it keeps none.");
+      "Returns the device's counts and the bytes that it has allocated, or None if it has no counts.");
   m.def(
       "devices",
       [] {
@@ -108,20 +109,20 @@ void bind_device(py::module_& m) {
         }
         return out;
       },
-      "What the devices say of themselves, a dict each; the first one runs the graphs.");
+      "Describes each device in a dict; the first one is the default.");
   m.def("set_threads", &engine::set_threads);
   m.def("threads", &engine::threads);
 }
 
-// How Python's own functions read arguments.
+// Reads arguments for Python's own functions.
 void bind_arguments(py::module_& m) {
   m.def(
       "as_shape", [](const py::object& shape, const std::string& op) { return shape_to(shape_from(shape, op)); },
-      py::arg("shape"), py::arg("op"), "A shape as a tuple, or None for an unknown rank.");
+      py::arg("shape"), py::arg("op"), "Returns a shape as a tuple, or None for an unknown rank.");
   m.def(
       "as_dtype", [](const py::object& dtype, const std::string& op) { return name(dtype_from(dtype, op)); },
       py::arg("dtype"), py::arg("op"),
-      "The name of an element type given as a name, a NumPy dtype or a NumPy or Python type.");
+      "Returns the name of an element type; takes a name, a NumPy dtype, or a type of NumPy or Python.");
   m.def(
       "as_array",
       [](const py::object& value, const std::string& op, const std::string& act) {
@@ -129,7 +130,7 @@ void bind_arguments(py::module_& m) {
         return typed_array(value, &dtype, {"[" + op + "] The value", act.c_str()});
       },
       py::arg("value"), py::arg("op"), py::arg("act") = "built",
-      "The value as an array of a type that tensors have, as Graph.constant takes it.");
+      "Returns the value as an array of a tensor type, as Graph.constant does.");
 }
 
 }  // namespace
@@ -140,7 +141,7 @@ PYBIND11_MODULE(_core, m) {
   py::register_exception<engine::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
   py::register_exception<engine::WouldAbort>(m, "WouldAbort", PyExc_SystemError);
   py::register_exception_translator(&translate);
-  // What the names of ops begin with that compute gradients or belong to an optimizer.
+  // The beginnings of the names of ops that compute gradients, or that belong to an optimizer.
   m.attr("GRADIENTS") = ir::kGradients;
   m.attr("OPTIMIZER") = ir::kOptimizer;
   m.def("op_table", &op_table, "Every op, a dict each.");

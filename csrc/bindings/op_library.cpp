@@ -8,7 +8,7 @@ namespace py = pybind11;
 
 namespace alloy::bindings {
 
-// The name of a library, and of each of its functions the full name, how many operands it takes, and its text.
+// Returns the name of a library and, for each of its functions, the full name, the number of operands and the text.
 void bind_op_library(py::module_& m) {
   m.def("load_op_library", [](const std::string& path) {
     const engine::OpLibrary& library = engine::load_op_library(path);

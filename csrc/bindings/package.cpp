@@ -15,7 +15,7 @@ namespace {
 
 using engine::Package;
 
-// A name, a shape and a dtype each.
+// A list of (name, shape, dtype).
 py::list ports(const std::vector<Package::Port>& given) {
   py::list out;
   for (const Package::Port& port : given) {
@@ -24,7 +24,7 @@ py::list ports(const std::vector<Package::Port>& given) {
   return out;
 }
 
-// Throws ir::Error where an array of that shape cannot be the feed.
+// Throws ir::Error if an array of that shape cannot be fed.
 void require_fits(const Package::Port& port, const ir::Shape& shape) {
   if (shape.element_count() == 0) {
     mistake(ir::Error::Kind::kValue,
@@ -39,7 +39,7 @@ void require_fits(const Package::Port& port, const ir::Shape& shape) {
           "called");
 }
 
-// What it gives for these shapes, which its user has chosen.
+// The types of the results for these shapes, which the user of the package chose.
 std::vector<ir::Type> result_types(const std::shared_ptr<Package>& package, const std::vector<ir::Shape>& shapes) {
   const WithoutGil released;
   try {
@@ -87,7 +87,7 @@ void bind_package(py::module_& m) {
            py::arg("path"), py::arg("device"))
       .def_property_readonly("feeds", [](const Package& p) { return ports(p.feeds()); })
       .def_property_readonly("fetches", [](const Package& p) { return ports(p.fetches()); })
-      .def("run", &run_package, py::arg("arrays"), "The fetches, for an array of each feed.")
+      .def("run", &run_package, py::arg("arrays"), "Returns the fetches; takes an array for each feed.")
       .def(
           "write",
           [](Package& p, const std::string& path) {

@@ -1,4 +1,4 @@
-// Queues and events as Python has them.
+// Queues and events as Python classes.
 #include <pybind11/stl.h>
 
 #include "engine/queue.h"

@@ -14,16 +14,16 @@ namespace alloy::bindings {
 namespace {
 
 constexpr const char* kDoc =
-    "A step in flight (Executable.submit): the sequence of its fetches. Whoever reads one waits for the step's end; "
-    "a coroutine awaits it, which gives the list of them and holds up no other.\n\n"
-    "DeviceError, when it is read: the step failed, or one before it that was in flight with it, or one whose result "
-    "it was fed.";
+    "A step in flight (Executable.submit): the sequence of its fetches. Reading one waits for the step's end; "
+    "`await` gives the list of fetches without blocking other coroutines.\n\n"
+    "DeviceError, on reading: the step failed, or an earlier step in flight, or a step whose result "
+    "was fed to it.";
 constexpr const char* kPendingDoc =
-    "A fetch of a submission as it lies on the device, computed or not (Submission.pending). Steps of any graph on the "
-    "same device are fed it like an array, without a copy, and run when it is there.";
+    "A fetch of a submission, on the device, perhaps not computed yet (Submission.pending). Steps of any graph on the "
+    "same device can be fed it like an array, without a copy; they run once it is computed.";
 
-// The numbers of the submissions that are awaited and over. The framework's threads, which must not ask for Python's
-// lock, put them in; a thread of Python's takes them out. Never destroyed: it may wait here when the process ends.
+// The numbers of awaited submissions that are over. The framework's threads, which must not ask for Python's lock, add
+// them; a Python thread takes them out. Never destroyed: that thread may wait here when the process ends.
 struct Over {
   std::mutex mutex;
   std::condition_variable added;
@@ -83,14 +83,14 @@ void bind_submission(py::module_& m) {
   forbid_new(submission);
   submission
       .def_property_readonly(
-          "done", [](const Submitted& s) { return s.submission->is_over(); }, "Whether reading would not wait.")
+          "done", [](const Submitted& s) { return s.submission->is_over(); }, "True if reading would not wait.")
       .def(
           "wait",
           [](const Submitted& s) {
             const WithoutGil released;
             s.submission->wait();
           },
-          "Returns when the step is over, however it ended.")
+          "Waits until the step is over, even if it failed.")
       .def("_pending", &pending)
       .def("_read", &Submitted::read)
       .def("_tell",
@@ -108,7 +108,7 @@ void bind_submission(py::module_& m) {
         const WithoutGil released;
         return Over::all().take();
       },
-      "Waits for the end of a submission that is awaited; its number (Submission._tell).");
+      "Waits for the end of an awaited submission and returns its number (Submission._tell).");
 }
 
 }  // namespace alloy::bindings

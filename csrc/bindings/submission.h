@@ -1,4 +1,4 @@
-// Steps in flight as Python has them: their arrays once they are read, and what they are fed to before that.
+// Steps in flight as Python classes: their arrays once they are read, and their results as feeds before that.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,7 +9,7 @@
 
 namespace alloy::bindings {
 
-// A submission and, once it has been read, its arrays.
+// A submission and, after it has been read, its arrays.
 struct Submitted {
   std::shared_ptr<engine::Submission> submission;
   pybind11::object arrays;

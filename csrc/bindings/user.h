@@ -1,4 +1,4 @@
-// The user's line in messages and warnings, which Python finds (alloy.messages.location). Needs the GIL.
+// The user's line for messages and warnings, which Python finds (alloy.messages.location). Needs the GIL.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace alloy::bindings {
 
-// "; in PATH" of the layer at work, or nothing.
+// "; in PATH" for the layer that is being called, or an empty string.
 std::string in_layer();
-// Throws "MESSAGE; ACT at FILE:LINE."; act: "built" or "called".
+// Throws "MESSAGE; ACT at FILE:LINE."; `act` is "built" or "called".
 [[noreturn]] void mistake(ir::Error::Kind kind, const std::string& message, const char* act);
-// A UserWarning that points at the line. Throws if Python's filters turn the warning into an exception.
+// A UserWarning that points at the user's line. Throws if Python's filters turn the warning into an exception.
 void warn_user(const std::string& message);
 
 }  // namespace alloy::bindings

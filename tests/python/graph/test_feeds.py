@@ -94,11 +94,11 @@ def test_wrong_labels(graph, step, x):
 def test_a_label_of_two_placeholders(graph, x):
     line, other = here(), graph.placeholder((None, 3), name="inputs")
     both, one = graph.compile([x, other], [x + other]), graph.compile([other], [other])
-    with pytest.raises(ValueError, match=rf"'inputs' of .*{re.escape(line)}, got 'inputs', which is that of 2\.$"):
+    with pytest.raises(ValueError, match=rf"'inputs' of .*{re.escape(line)}, got 'inputs', the name of 2\.$"):
         both(inputs=X)
     np.testing.assert_array_equal(both(X, X)[0], 2 * X)
     np.testing.assert_array_equal(one(inputs=X)[0], X)
-    with pytest.raises(ValueError, match=r"^\[bind\] .*, which is that of 2\.$"):
+    with pytest.raises(ValueError, match=r"^\[bind\] .*, the name of 2\.$"):
         graph.bind({"inputs": X})
     graph.bind({other: 3 * X})
     np.testing.assert_array_equal(both(X)[0], 4 * X)
