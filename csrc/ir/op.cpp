@@ -33,6 +33,9 @@ constexpr Regions backwards{.run = Run::kBackwards, .count = 1};
 constexpr Regions alternately{.run = Run::kAlternately, .count = 2, .own_results = {1, 0}};            // the predicate
 constexpr Regions counted{.run = Run::kCounted, .count = 1, .own_operands = 3, .own_arguments = {1}};  // the number
 
+// When they are exported with open lengths, likewise.
+using enum Open;
+
 // The facts of structured ops, in the words of ops.def.
 constexpr Facts none;
 constexpr Facts keeps{.keeps = true};
@@ -48,10 +51,12 @@ constexpr Facts products{.products = true};
 constexpr Facts lends(int operand) { return {.lent = uint32_t{1} << operand}; }
 constexpr Facts regions(const Regions& how) { return {.regions = how}; }
 constexpr Facts coefficients(uint8_t count) { return {.coefficients = count}; }
+constexpr Facts open(Open when) { return {.open = when}; }
 constexpr Facts operator|(const Facts& a, const Facts& b) {
   return {.regions = a.regions.count > 0 ? a.regions : b.regions,
           .lent = a.lent | b.lent,
           .coefficients = static_cast<uint8_t>(a.coefficients | b.coefficients),
+          .open = a.open != never ? a.open : b.open,
           .keeps = a.keeps || b.keeps,
           .renames = a.renames || b.renames,
           .repeats = a.repeats || b.repeats,
@@ -64,10 +69,11 @@ constexpr Facts operator|(const Facts& a, const Facts& b) {
           .effect = a.effect || b.effect};
 }
 
+// The facts of table ops.
+constexpr Facts of_table = elementwise | open(always);
+constexpr Facts of_reduction = open(few_axes);
 // A unary row whose forward expression is x itself only gives x another name.
-constexpr Facts facts_of_unary(std::string_view forward) {
-  return forward == "x" ? renames | elementwise : elementwise;
-}
+constexpr Facts of_unary(std::string_view forward) { return forward == "x" ? renames | of_table : of_table; }
 
 // The rule of a row with that fact; others have none to link.
 #define ALLOY_RULE(name, facts)                              \
@@ -78,25 +84,25 @@ constexpr Facts facts_of_unary(std::string_view forward) {
 
 constexpr OpInfo kTable[] = {
 #define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
-  {{#name, 1, 1, 0, doc, types, Domain::domain}, OpCode::name, Family::kUnary, 1, facts_of_unary(#forward)},
+  {{#name, 1, 1, 0, doc, types, Domain::domain}, OpCode::name, Family::kUnary, 1, of_unary(#forward)},
 #define ALLOY_ACTIVATION(name, stem, types, domain, forward, gradient, doc) \
-  {{#name, 1, 1, 0, doc, types, Domain::domain}, OpCode::name, Family::kActivation, 1, elementwise},
+  {{#name, 1, 1, 0, doc, types, Domain::domain}, OpCode::name, Family::kActivation, 1, of_table},
 #define ALLOY_PREDICATE(name, stem, types, domain, forward, doc) \
-  {{#name, 1, 1, 0, doc, types, Domain::domain}, OpCode::name, Family::kPredicate, 1, elementwise},
+  {{#name, 1, 1, 0, doc, types, Domain::domain}, OpCode::name, Family::kPredicate, 1, of_table},
 #define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
-  {{#name, 2, 2, 0, doc, types, Domain::domain}, OpCode::name, Family::kBinary, 1, elementwise},
+  {{#name, 2, 2, 0, doc, types, Domain::domain}, OpCode::name, Family::kBinary, 1, of_table},
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
-  {{#name, 2, 2, 0, doc, types, Domain::domain}, OpCode::name, Family::kComparison, 1, elementwise},
+  {{#name, 2, 2, 0, doc, types, Domain::domain}, OpCode::name, Family::kComparison, 1, of_table},
 #define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
-  {{#name, 2, 2, 0, doc, types, Domain::nonzero}, OpCode::name, Family::kActivationGradient, 1, elementwise},
+  {{#name, 2, 2, 0, doc, types, Domain::nonzero}, OpCode::name, Family::kActivationGradient, 1, of_table},
 #define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc) \
-  {{#name, 3, 3, 0, doc, first types}, OpCode::name, Family::kTernary, 1, elementwise},
+  {{#name, 3, 3, 0, doc, first types}, OpCode::name, Family::kTernary, 1, of_table},
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
-  {{#name, 1, 1, kAxes, doc, types, Domain::domain}, OpCode::name, Family::kReduction, 1, none},
+  {{#name, 1, 1, kAxes, doc, types, Domain::domain}, OpCode::name, Family::kReduction, 1, of_reduction},
 #define ALLOY_MOMENT(name, stem, gradient, doc) \
-  {{#name, 1, 1, kAxes, doc, numeric}, OpCode::name, Family::kMoment, 1, none},
+  {{#name, 1, 1, kAxes, doc, numeric}, OpCode::name, Family::kMoment, 1, of_reduction},
 #define ALLOY_ARG_REDUCTION(name, stem, types, better, doc) \
-  {{#name, 1, 1, kAxis, doc, types}, OpCode::name, Family::kArgReduction, 1, none},
+  {{#name, 1, 1, kAxis, doc, types}, OpCode::name, Family::kArgReduction, 1, of_reduction},
 #define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc) \
   {{#name, fewest, most, attributes, doc}, OpCode::name, Family::kStructured, results, facts, ALLOY_RULE(name, facts)},
 #include "ir/ops.def"

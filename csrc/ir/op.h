@@ -63,11 +63,15 @@ struct Regions {
   bool is_loop() const { return run == Run::kAlternately || run == Run::kCounted; }
 };
 
+// When an op is exported although lengths of axes are open.
+enum class Open : uint8_t { never, always, few_axes, one_length, whole, windows, filler };
+
 // What holds of an op whatever its operands are. The words of ops.def say what each means.
 struct Facts {
   Regions regions = {};
   uint32_t lent = 0;  // bit i: operand i
   uint8_t coefficients = 0;
+  Open open = Open::never;
   bool keeps = false;
   bool renames = false;
   bool repeats = false;

@@ -9,8 +9,6 @@
 namespace alloy::engine {
 namespace {
 
-using ir::Family;
-using ir::OpCode;
 using ir::Shape;
 
 size_t unknown_axes(const Shape& shape) {
@@ -23,8 +21,7 @@ bool has_few_axes(const ir::Op& op) {
                      [](const ir::Value& v) { return v.shape().rank() <= ir::kMostRank; });
 }
 
-// Along open axes the whole of the source.
-bool is_slice_of_known_axes(const ir::Op& op) {
+bool takes_the_whole(const ir::Op& op) {
   const Shape& source = op.operands[0].shape();
   for (int64_t i = 0; i < source.rank(); ++i) {
     const bool is_whole = op.attributes.ints(ir::Attr::kStarts)[i] == 0 &&
@@ -35,60 +32,31 @@ bool is_slice_of_known_axes(const ir::Op& op) {
   return true;
 }
 
-// Windows lie along axes that are known.
-bool has_windows_of_known_axes(const ir::Op& op, const Shape& source) {
-  const ir::Dims axes = ir::window_axes(op.attributes, source.rank());
-  return std::all_of(axes.begin(), axes.end(), [&](int64_t axis) { return source[axis] != ir::kUnknown; });
+bool has_known_windows(const ir::Op& op) {
+  const Shape& result = op.results[0].shape;
+  const ir::Dims axes = ir::window_axes(op.attributes, result.rank());
+  return std::all_of(axes.begin(), axes.end(), [&](int64_t axis) { return result[axis] != ir::kUnknown; }) &&
+         (op.operands.size() < 2 || op.operands[1].type().is_static());
 }
 
-// With a float that is known, as Apple's own padding wants.
-bool is_pad_with_constant(const ir::Op& op) {
-  return op.operands[1].op->code == OpCode::constant && accepts(ir::TypeClass::floating, op.results[0].dtype);
+// As Apple's own padding wants it.
+bool has_known_filler(const ir::Op& op) {
+  const ir::Value filler = op.operands.back();
+  return filler.op->code == ir::OpCode::constant && accepts(ir::TypeClass::floating, filler.dtype());
 }
 
+// Whether the fact of its row holds of the op.
 bool is_lowered_open(const ir::Op& op) {
-  switch (op.info().family) {
-    case Family::kReduction:
-    case Family::kMoment:
-    case Family::kArgReduction: return has_few_axes(op);
-    case Family::kStructured: break;
-    default: return true;
+  switch (op.info().facts.open) {
+    case ir::Open::never: return false;
+    case ir::Open::always: return true;
+    case ir::Open::few_axes: return has_few_axes(op);
+    case ir::Open::one_length: return unknown_axes(op.results[0].shape) <= 1;
+    case ir::Open::whole: return takes_the_whole(op);
+    case ir::Open::windows: return has_known_windows(op);
+    case ir::Open::filler: return has_known_filler(op);
   }
-  switch (op.code) {
-    case OpCode::placeholder:
-    case OpCode::cast:
-    case OpCode::transpose:
-    case OpCode::concat:
-    case OpCode::gather:
-    case OpCode::gather_nd:
-    case OpCode::shape_of:
-    case OpCode::shaped:
-    case OpCode::stop_gradient:
-    case OpCode::broadcast_like:
-    case OpCode::reshape_like:
-    case OpCode::rnn:
-    case OpCode::lstm:
-    case OpCode::gru:
-    case OpCode::if_else:
-    case OpCode::while_loop:
-    case OpCode::for_loop: return true;
-    case OpCode::reshape:
-    case OpCode::squeeze:
-    case OpCode::expand_dims: return unknown_axes(op.results[0].shape) <= 1;
-    case OpCode::slice: return is_slice_of_known_axes(op);
-    case OpCode::softmax:
-    case OpCode::log_softmax:
-    case OpCode::matmul: return has_few_axes(op);
-    case OpCode::pad: return is_pad_with_constant(op);
-    case OpCode::conv2d:
-    case OpCode::conv3d:
-      return has_windows_of_known_axes(op, op.operands[0].shape()) && op.operands[1].type().is_static();
-    case OpCode::conv2d_data_gradient:
-      return has_windows_of_known_axes(op, op.results[0].shape) && op.operands[1].type().is_static();
-    case OpCode::max_pool2d:
-    case OpCode::avg_pool2d: return has_windows_of_known_axes(op, op.operands[0].shape());
-    default: return false;
-  }
+  return false;
 }
 
 }  // namespace
