@@ -1,4 +1,4 @@
-// Handlers of C++ exceptions. Plain C++: an .mm file has no handler.
+// Handlers of C++ exceptions, in plain C++, because an .mm file has no handlers.
 #pragma once
 
 #include <exception>
@@ -9,9 +9,9 @@
 
 namespace alloy::engine {
 
-// Calls work(); returns what it throws, or null. Exceptions of other languages pass.
+// Calls work() and returns the exception that it throws, or null. Exceptions of other languages pass through.
 std::exception_ptr caught(ir::Callable work);
-// Calls work(); a mistake that it throws says the shapes that are fed, where placeholders leave them open.
+// Calls work(). If placeholders leave shapes open, an error that work() throws names the shapes that are fed.
 void with_fed_shapes(const std::vector<ir::Feed>& feeds, ir::Callable work);
 
 }  // namespace alloy::engine

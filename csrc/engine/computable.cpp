@@ -10,12 +10,12 @@ namespace {
 
 bool has_no_elements(const ir::Type& type) { return type.is_static() && type.shape.element_count() == 0; }
 
-// An array of the framework counts its elements in an int (MPSNDArray.h).
+// The framework counts an array's elements in an int (MPSNDArray.h).
 bool has_too_many_elements(const ir::Type& type) {
   return type.is_static() && type.shape.element_count() > std::numeric_limits<int32_t>::max();
 }
 
-// What the system cannot do and nothing stands in for.
+// Refuses an op that the system cannot compute and that has no substitute.
 void require_capable(const ir::Op& op, ir::System system) {
   const auto refuse = [&](ir::Quirk quirk) {
     if (ir::has(system, quirk)) op.fail(ir::describe(system, quirk), ir::Error::Kind::kType);
@@ -24,7 +24,7 @@ void require_capable(const ir::Op& op, ir::System system) {
     if (type.dtype == ir::DType::bfloat16) refuse(ir::Quirk::bfloat16);
     if (kind(type.dtype) == ir::DTypeKind::kComplex) refuse(ir::Quirk::complex);
   }
-  if (op.code == ir::OpCode::fourier_transform) refuse(ir::Quirk::complex);  // which Apple's is of
+  if (op.code == ir::OpCode::fourier_transform) refuse(ir::Quirk::complex);  // Apple's transform is of complex numbers
   if (op.code == ir::OpCode::conv2d && op.operands[1].shape().ranked()) {
     const ir::Shape& weights = op.operands[1].shape();
     const int64_t channels = weights[ir::WeightsAxes::of_weights(op.attributes.word(ir::Attr::kWeightsLayout)).out];

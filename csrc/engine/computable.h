@@ -1,4 +1,4 @@
-// What the framework can compute; the ir can name more. Plain C++.
+// Checks that the framework can compute an op; the ir has more. Plain C++.
 #pragma once
 
 #include "ir/graph.h"
@@ -6,8 +6,8 @@
 
 namespace alloy::engine {
 
-// Throws ir::Error where an op has operands or results of a type that does not compute, or, as far as shapes are known,
-// is the first to give a tensor without elements, or gives one of 2^31 or more: the framework aborts on all of them.
+// Throws ir::Error if the op has operands or results of a type without arithmetic, or if a result has no elements
+// (reported at the first such op) or 2^31 or more, as far as shapes are known. The framework aborts on all of these.
 void require_computable(const ir::Op& op, ir::System system);
 
 }  // namespace alloy::engine

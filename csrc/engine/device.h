@@ -1,4 +1,4 @@
-// The device that everything runs on, and the border where its exceptions become C++ ones. Private to the engine.
+// The device that computes, and the border at which its exceptions become C++ exceptions. Private to the engine.
 #pragma once
 
 #import <Metal/Metal.h>
@@ -9,49 +9,47 @@
 #import "engine/ref.h"
 #include "ir/callable.h"
 
-// Selectors beyond Metal's API that a device may have; the engine asks respondsToSelector: before it sends them.
+// Selectors beyond Metal's API that a device may have. The engine asks respondsToSelector: before it sends them.
 @protocol AlloyDeviceDiagnostics
-// Counts since the process started: dispatches, compilations, bytesToDevice, bytesFromDevice; and what is allocated
-// now: allocatedBytes (NSNumbers).
+// NSNumbers: dispatches, compilations, bytesToDevice and bytesFromDevice since the process started; allocatedBytes now.
 - (NSDictionary*)alloyCounters;
-// What it is, in a word, such as "cpu".
+// A word for the kind of device, such as "cpu".
 - (NSString*)alloyKind;
-// Sets and tells how many threads compute, from the next run on; at least 1. NO, and 0, if the device has no such
-// choice.
+// Set and get the number of threads that compute, at least 1, from the next run on. NO and 0 if the device has no such
+// setting.
 - (BOOL)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
-// The version of the macOS whose framework it behaves like, major and minor (NSNumbers); 0 and 0: none's.
+// The version (NSNumbers: major, minor) of the macOS that the device imitates; 0 and 0 if none.
 - (NSArray*)alloySystem;
 @end
 
-// The same for an executable, beyond MPSGraph's API.
+// Selectors beyond MPSGraph's API that an executable may have.
 @protocol AlloyExecutableDiagnostics
-// The bytes of a run of the types it was compiled for: variables, feeds, results, constants, arena (what is computed
-// meanwhile), scratch, layouts (NSNumbers); and atPeak, an array of what the arena holds when that is most: name (may
-// be empty), kind, shape, bytes.
+// The bytes of a run (NSNumbers: variables, feeds, results, constants, arena (intermediate values), scratch, layouts
+// (packed weights)), and atPeak, an array of the arena's largest contents: name (may be empty), kind, shape, bytes.
 - (NSDictionary*)alloyMemoryPlan;
-// Whether runs take the times of their kernels, from now on.
+// Sets whether runs measure the times of their kernels.
 - (void)alloySetProfiling:(BOOL)on;
-// Ends the run of its graph that is in progress, which then fails with MTLCommandBufferErrorTimeout; NO where there is
-// none. Never waits.
+// Ends the graph's run in progress, which then fails with MTLCommandBufferErrorTimeout; NO if there is none. Never
+// waits.
 - (BOOL)alloyInterrupt;
-// What they took: a dictionary a kernel, in order of execution: name (may be empty), kind, shape, flops, bytes, and in
-// seconds the total of all runs and begin and end in the last one.
+// The measured times: a dictionary for each kernel, in order of execution: name (may be empty), kind, shape, flops,
+// bytes, and in seconds total (all runs), begin and end (last run).
 - (NSArray*)alloyProfile;
 @end
 
 namespace alloy::engine {
 
-// The system's default device; throws DeviceError where there is none.
+// The system's default device; throws DeviceError if there is none.
 id<MTLDevice> metal_device();
-// The first device of that kind or name, the default one before others, or for an empty one the default; throws
-// ir::Error, naming `op`, where there is none.
+// The first device of that kind or name, with the default device tried first; the default device for an empty text.
+// Throws ir::Error, naming `op`, if there is none.
 Ref<id<MTLDevice>> find_device(const std::string& kind_or_name, const char* op);
-// How many threads of the host it computes with, or 0 where it does not tell. Messages it: inside on_device.
+// The number of host threads that the device computes with, or 0 if it does not tell. Must run inside on_device.
 int host_threads(id<MTLDevice> device);
 
-// Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that
-// is what it says, a WouldAbort where it stands for the end of the process, or a DeviceError.
+// Runs `work`, which messages the framework, in an autorelease scope. An NSException becomes OutOfMemory if it says so,
+// WouldAbort if it replaces the end of the process, and DeviceError otherwise.
 void on_device(ir::Callable work);
 
 }  // namespace alloy::engine

@@ -12,12 +12,12 @@
 #include "engine/stats.h"
 #include "ir/op.h"
 
-// MTLDevice's own property of macOS, which the SDKs of the other systems hide.
+// MTLDevice's own property on macOS, which the SDKs of other systems hide.
 @protocol AlloyWorkingSet
 - (uint64_t)recommendedMaxWorkingSetSize;
 @end
 
-// NSProcessInfo's, which GNUstep lacks.
+// NSProcessInfo's method, which GNUstep lacks.
 struct AlloyVersion {
   NSInteger major, minor, patch;
 };
@@ -28,7 +28,7 @@ struct AlloyVersion {
 namespace alloy::engine {
 namespace {
 
-// Every device that the system tells of. (By name: not every system of Apple's has the function.)
+// Every device of the system. Looks the function up by name, because not all of Apple's systems have it.
 Ref<NSArray<id<MTLDevice>>*> all_devices() {
   using CopyAll = NSArray<id<MTLDevice>>* (*)();
   const auto copy_all = reinterpret_cast<CopyAll>(dlsym(RTLD_DEFAULT, "MTLCopyAllDevices"));
@@ -40,7 +40,7 @@ Ref<NSArray<id<MTLDevice>>*> all_devices() {
 id<MTLDevice> metal_device() {
   static const Ref<id<MTLDevice>> device = [] {
     auto found = Ref<id<MTLDevice>>::adopt(MTLCreateSystemDefaultDevice());
-    // Programs without a window may be told of no default.
+    // Programs without a window may get no default device.
     if (found.get() == nil) {
       const auto all = all_devices();
       if ([all.get() count] > 0) found = Ref<id<MTLDevice>>::retain([all.get() objectAtIndex:0]);
@@ -58,7 +58,7 @@ void on_device(ir::Callable work) {
   std::string message;
   bool lacks_memory = false, aborts = false;
   std::exception_ptr thrown;
-  @autoreleasepool {  // which an exception that leaves it does not empty
+  @autoreleasepool {  // not emptied by an exception that leaves it
     @try {
       thrown = caught(work);
     } @catch (NSException* exception) {

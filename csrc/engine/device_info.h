@@ -1,4 +1,4 @@
-// What the device that runs the graphs says of itself. Plain C++.
+// Properties of devices. Plain C++.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,23 @@
 namespace alloy::engine {
 
 struct DeviceInfo {
-  std::string kind;     // as the device says, such as "cpu"; "gpu" of one that does not
+  std::string kind;     // the device's own word, such as "cpu"; "gpu" if it has none
   std::string name;     // for people
-  uint64_t memory;      // bytes that may be in use without slowing the machine down
-  bool unified_memory;  // whether host and device share it
-  std::string system;   // "macOS 14.5", whose framework computes or is imitated, or empty
+  uint64_t memory;      // bytes that can be in use without slowing the machine down
+  bool unified_memory;  // true if host and device share memory
+  std::string system;   // such as "macOS 14.5": the system that computes or is imitated; or empty
 };
 
-// The default device, on which graphs run. Throws DeviceError where there is no device.
+// The default device. Throws DeviceError if there is none.
 DeviceInfo device_info();
-// Every device of the machine, the default one first; throws likewise.
+// Every device of the machine, the default one first. Throws DeviceError if there is none.
 std::vector<DeviceInfo> devices();
-// Whose framework it computes with; throws likewise.
+// The system whose framework computes or is imitated. Throws DeviceError if there is no device.
 ir::System device_system();
 
-// Threads that compute, from the next run on: at least 1. False, and nothing changes, where the device has no such
-// choice.
+// Sets the number of threads that compute, at least 1, from the next run on; false if the device has no such setting.
 bool set_threads(int count);
-// How many there are, or 0 where the device does not tell.
+// The number of threads, or 0 if the device does not tell.
 int threads();
 
 }  // namespace alloy::engine

@@ -1,4 +1,4 @@
-// The failures of a device, as opposed to a mistake of the user (ir::Error).
+// Failures of a device, as opposed to mistakes of the user (ir::Error).
 #pragma once
 
 #include <new>
@@ -12,7 +12,7 @@ class DeviceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What the device lacks is memory.
+// The device lacks memory.
 class OutOfMemory : public std::bad_alloc {
  public:
   explicit OutOfMemory(std::string message) : message_(std::move(message)) {}
@@ -22,8 +22,8 @@ class OutOfMemory : public std::bad_alloc {
   std::string message_;
 };
 
-// On the system that the device imitates the process would have ended: no DeviceError, because no program there could
-// catch one.
+// On the system that the device imitates, the process would have ended. This is no DeviceError, because no program
+// could catch it there.
 class WouldAbort : public std::logic_error {
  public:
   using std::logic_error::logic_error;

@@ -22,10 +22,9 @@ Executable::Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feed
 
 namespace {
 
-// Of one executable. What is compiled takes some kilobytes to megabytes, without the memory of a run, which all of them
-// share.
+// Steps of one executable. A step takes some kilobytes to megabytes; the memory of a run is shared by all.
 constexpr size_t kMostSteps = 32;
-// Shapes whose nodes in the framework's graph are known, or of which it is known why they are not compiled any more.
+// Shapes with known nodes in the framework's graph, or with a known reason for being dropped.
 constexpr size_t kMostRemembered = 4096;
 
 std::vector<ir::Dims> dims_of(const std::vector<ir::Shape>& shapes) {
@@ -97,7 +96,7 @@ std::shared_ptr<Compiled> Executable::specialize(const Shapes& shapes) {
 
 std::shared_ptr<Compiled> Executable::next(const std::shared_ptr<Compiled>& given) {
   const std::shared_ptr<Compiled> step = given->is_current() ? given : compiled(given->feed_shapes());
-  // Only the shapes of the last run have arrays.
+  // Only the step of the last run keeps arrays.
   if (latest_.owner_before(step) || step.owner_before(latest_)) {
     if (const auto latest = latest_.lock()) latest->forget_arrays();
     latest_ = step;
@@ -116,12 +115,12 @@ void Executable::write(const std::string& path, const Shapes& shapes) {
     const auto building = graph_->lock_building();
     slots = ir::specialize(feeds, fetches_, updates_).slots;
   }
-  // In a graph of the framework of its own, whose variables begin with the values that these have.
+  // Compiles in a new framework graph, whose variables begin with the current values.
   Graph apart(VariableStorage::kVariable, graph_->device_name());
   graph_->copy_variables(slots, apart);
   const auto building = graph_->lock_building();
   const auto lowered = Lowered::make(apart, feeds, fetches_, updates_, together_, true);
-  if (lowered->ahead) {
+  if (lowered->host_calls) {
     throw ir::Error(ir::Error::Kind::kValue, "[export] The step has ops of libraries, which a package cannot hold.");
   }
   Compiled(apart, lowered).write(path);
@@ -190,7 +189,7 @@ std::shared_ptr<Submission> Executable::submit(const std::shared_ptr<Compiled>& 
   return std::make_shared<Submission>(graph_, now, now->start(feeds, ordering));
 }
 
-// The results on the device that it is fed.
+// The pending results among the feeds.
 std::vector<const Pending*> Executable::pending_of(const FeedBytes* feeds) const {
   std::vector<const Pending*> found;
   for (size_t i = 0; i < feeds_.size(); ++i) {
@@ -213,10 +212,10 @@ Submission::Submission(std::shared_ptr<Graph> graph, std::shared_ptr<Compiled> s
     : graph_(std::move(graph)), step_(std::move(step)), run_(std::move(run)) {}
 
 Submission::~Submission() {
-  // Where another thread has the graph, or other steps are fed the results, the arrays go with their last user.
+  // If another thread has the graph, or other steps are fed the results, the last user frees the arrays.
   const std::unique_lock lock(graph_->impl().busy, std::try_to_lock);
   if (lock && run_.use_count() == 1) {
-    std::atomic_thread_fence(std::memory_order_acquire);  // behind the last of the others
+    std::atomic_thread_fence(std::memory_order_acquire);  // after the other owners' last accesses
     if (run_->has_landed() && run_->failure().empty()) step_->reuse(std::move(run_));
   }
   on_device([&] { run_.reset(); });
@@ -253,7 +252,7 @@ std::optional<std::vector<KernelTime>> Executable::profile(const std::shared_ptr
     return step->set_profiling(on);
   };
   if (!set(true)) return std::nullopt;
-  // Ends the profiling also where a run fails.
+  // Ends profiling even if a run fails.
   const struct End {
     const std::function<bool(bool)> set;
     ~End() { set(false); }

@@ -1,4 +1,4 @@
-// Gradients of a loss to variables, which optimizers, written in Python, move them down. Plain C++.
+// Gradients of a loss with respect to variables, for optimizers, which are written in Python. Plain C++.
 #pragma once
 
 #include <vector>
@@ -7,17 +7,17 @@
 
 namespace alloy::engine {
 
-// A gradient and the variable that it is for, of one type.
+// A gradient and its variable, which have the same type.
 struct VariableGradient {
   ir::Value gradient;
   ir::Value variable;
 };
 
-// The gradient of a loss, which has one element, to each variable. Throws ir::Error where the loss does not depend on
-// one.
+// The gradient of a loss of one element with respect to each variable. Throws ir::Error if the loss does not depend on
+// one of them.
 std::vector<VariableGradient> loss_gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables);
 
-// Throws ir::Error where a gradient is not of its variable's type, or one of the two is of another graph.
+// Throws ir::Error if a gradient does not have its variable's type, or one of the two belongs to another graph.
 void require_own(const Graph& graph, const std::vector<VariableGradient>& gradients);
 
 }  // namespace alloy::engine

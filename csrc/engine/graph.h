@@ -1,4 +1,4 @@
-// A graph as its user builds it, and the state that belongs to it. Plain C++; the framework is behind the Impl.
+// A graph as its user builds it, and its state. Plain C++; Impl holds the framework's objects.
 #pragma once
 
 #include <memory>
@@ -14,79 +14,79 @@
 
 namespace alloy::engine {
 
-// What holds the variables of a graph between runs: variables of the framework, or arrays of the engine that every run
-// is fed and writes.
+// The way in which a graph's variables are kept between runs: as variables of the framework, or in arrays of the
+// engine, which every run reads and writes.
 enum class VariableStorage { kVariable, kBuffers };
 
-// Owns one graph of the framework, and the variables' values from run to run. One thread builds; runs are serialised.
+// A graph with its framework graph and its variables' values. One thread builds; runs are serialised.
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
-  // On the first device of that kind or name, or the default one; throws ir::Error where there is none.
+  // On the first device of that kind or name, or the default one. Throws ir::Error if there is none.
   explicit Graph(VariableStorage storage = VariableStorage::kVariable, const std::string& device = {});
   ~Graph();
 
   VariableStorage storage() const { return storage_; }
 
-  // The graph under construction: ops are added to it directly, by one thread at a time that holds this lock, because
-  // executables of the graph may be compiled meanwhile. Throws DeviceError in a forked child where no thread could
-  // release it.
+  // The graph under construction. Ops are added to it directly, by one thread at a time that holds lock_building(),
+  // because executables of the graph may be compiled meanwhile. lock_building() throws DeviceError in a forked child
+  // where no thread could release the lock.
   ir::Graph& ir() { return ir_; }
   std::unique_lock<std::mutex> lock_building();
-  // Adds a variable. It is on the device from the first run, read or assignment that needs it. Optimizers leave alone
-  // what is not trainable, unless they are told to update it.
+  // Adds a variable. It is put on the device by the first run, read or assignment that needs it. By default, optimizers
+  // update trainable variables only.
   ir::Value variable(ir::LiteralRef initial, bool trainable = true);
-  // Every variable in order of creation, which is the order of their slots.
+  // All variables in order of creation, which is the order of their slots.
   struct VariableEntry {
     ir::Value value;
     bool trainable;
   };
   std::vector<VariableEntry>& variables() { return variables_; }
-  // The initial value of a variable; null once the device has it, which forget_initial says.
+  // The initial value of a variable; null once the device has it, which forget_initial() says.
   ir::LiteralRef initial_value(int64_t slot) const;
   void forget_initial(int64_t slot);
 
-  // read copies the values that variables of this graph have at one moment to `out`, packed row-major. assign sets
-  // them, all at one moment, from `bytes`. Each is one dispatch. If a variable is named twice in assign, the last value
-  // holds.
+  // read() copies the values that variables of this graph have at one moment to `out`, packed row-major. assign() sets
+  // them, all at one moment, from `bytes`. Each is one dispatch. If assign() gets a variable twice, the last value
+  // counts.
   void read(const std::vector<ir::Value>& variables, void* const* out);
   void assign(const std::vector<ir::Value>& variables, const void* const* bytes);
 
-  // Makes the variables of these slots those of another graph that has none, where they begin with the values that they
-  // have here at one moment.
+  // Makes the variables of these slots in another graph, which has none, with the values that they have here at one
+  // moment.
   void copy_variables(const std::vector<int64_t>& slots, Graph& to);
-  // By which find_device finds it.
+  // The name by which find_device finds the device.
   std::string device_name() const;
   // True if the graph computes on the host's own cores.
   bool is_on_host() const;
 
-  // Keeps contents for placeholders, used by runs that are not given any; null removes them. Throws ir::Error, and
-  // keeps nothing, where one is not a placeholder of this graph or its contents do not fit.
+  // Keeps contents for placeholders, for runs that get none for them; null removes contents. Throws ir::Error, and
+  // keeps nothing, if one is not a placeholder of this graph or its contents do not fit.
   struct Binding {
     ir::Value placeholder;
     ir::LiteralRef contents;
   };
   void bind(const std::vector<Binding>& bindings);
-  // What is kept for a placeholder, or null.
+  // The contents kept for a placeholder, or null.
   ir::LiteralRef bound(ir::Value placeholder) const;
 
-  // An executable that computes `fetches` and carries out `updates` (ops without results) from `feeds` (placeholders).
-  // Throws ir::Error where a feed, fetch or update is not of this graph or not of that kind, or a variable has two
-  // updates. With `steps`, of so many steps in one dispatch.
+  // An executable that takes `feeds` (placeholders), computes `fetches` and carries out `updates` (ops without
+  // results). Throws ir::Error if one of these does not belong to this graph or is of the wrong kind, or if a variable
+  // has two updates. With `steps`, each dispatch runs this number of steps.
   std::shared_ptr<Executable> compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
                                       std::vector<ir::Op*> updates, std::optional<int64_t> steps = std::nullopt);
 
-  // A sentence for each problem: what prevents `fetches` and `updates` from being computed from feeds of these types,
-  // as far as the types are known, and each variable that starts with NaN, or, if it is trainable, with an infinity.
-  // Without fetches and updates it looks at the whole graph.
+  // A sentence for each problem: for each reason why `fetches` and `updates` cannot be computed from feeds of these
+  // types, as far as the types are known; and for each variable that starts with NaN or, if it is trainable, with an
+  // infinity. Without fetches and updates, checks the whole graph.
   std::vector<std::string> verify(std::vector<ir::Feed> feeds, std::vector<ir::Value> fetches,
                                   std::vector<ir::Op*> updates);
-  // What `fetches` and `updates`, or without them the whole graph, need. Throws ir::Error as compile does, and where a
+  // The ops that `fetches` and `updates` need, or without them all ops. Throws ir::Error as compile() does, and if a
   // type does not fit.
   std::vector<ir::Inspected> inspect(const std::vector<ir::Feed>& feeds, std::vector<ir::Value> fetches,
                                      std::vector<ir::Op*> updates);
 
-  // How many submitted steps may be in flight before the next one waits, at least 1; 2 at first.
-  // VariableStorage::kBuffers allows one.
+  // The most submitted steps that may be in flight before the next one waits: at least 1; 2 at first. With
+  // VariableStorage::kBuffers it is 1.
   size_t most_in_flight() const;
   void set_most_in_flight(size_t count);
 
@@ -95,7 +95,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   struct Impl;
   Impl& impl() { return *impl_; }
-  // Begins another graph of the framework if most of this one is unused. The caller holds the graph's lock.
+  // Begins a new framework graph if most of this one is unused. The caller holds the graph's lock.
   void renew_if_wasteful();
 
  private:

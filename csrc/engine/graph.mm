@@ -15,8 +15,8 @@ namespace alloy::engine {
 
 namespace {
 
-// What runs write whose graph is gone and which others may hold up: nobody waits for them, and it goes once they are
-// over, when the next graph comes or goes.
+// Keeps memory that runs write although their graph is gone. Other steps may delay these runs, so nobody waits for
+// them; the memory is freed once they are over, when the next graph is made or destroyed.
 void leave_behind(std::unique_ptr<Graph::Impl> impl) {
   static std::mutex& mutex = *new std::mutex;
   static auto& all = *new std::vector<std::unique_ptr<Graph::Impl>>;
@@ -49,12 +49,13 @@ Graph::Graph(VariableStorage storage, const std::string& device) : storage_(stor
   });
 }
 
-// Runs in flight write what belongs to the graph. In a forked child they never end, and nothing writes.
+// Runs in flight write memory of the graph, so the destructor waits for them. In a forked child they never end, and
+// nothing writes.
 Graph::~Graph() {
   const bool may_wait = !Entry::is_refused();
   if (may_wait && !impl_->flying.empty()) {
     on_device([&] {
-      // What nobody can see any more need not be computed to its end.
+      // Runs whose results nobody can see any more need not be completed.
       const auto& flying = impl_->flying;
       const bool is_seen = std::any_of(flying.begin(), flying.end(),
                                        [](const auto& run) { return run->is_apart || run.use_count() > 1; });
@@ -67,7 +68,7 @@ Graph::~Graph() {
 }
 
 ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
-  // The graph does not keep large values: that would only take memory beside the device's own copy.
+  // The graph does not keep large values, because the device has its own copy.
   constexpr size_t kLarge = 4096;  // bytes
   const bool is_small = !initial->is_elsewhere() && initial->bytes().size() < kLarge;
   ir::LiteralRef shown = is_small ? initial : ir::Literal::elsewhere(initial->type());
@@ -148,7 +149,7 @@ std::vector<int64_t> slots_of(const std::vector<ir::Value>& variables) {
 
 }  // namespace
 
-// What assigns variables: in a graph of its own, because the user's shows what the user built.
+// A step that assigns variables. It is built in a graph of its own, because the user's graph shows only the user's ops.
 std::shared_ptr<Compiled> Graph::make_writer(const std::vector<ir::Value>& variables) {
   ir::Graph apart;
   std::vector<ir::Feed> feeds;
@@ -165,7 +166,7 @@ std::shared_ptr<Compiled> Graph::make_writer(const std::vector<ir::Value>& varia
   return std::make_shared<Compiled>(*this, Lowered::make(*this, feeds, {}, updates));
 }
 
-// The executable that reads or writes these variables in one dispatch.
+// The step that reads or writes these variables in one dispatch.
 std::shared_ptr<Compiled> Graph::access(bool writes, const std::vector<ir::Value>& variables) {
   constexpr size_t kMostAccesses = 32;
   std::list<Impl::Access>& known = impl_->accesses;
@@ -205,7 +206,7 @@ void Graph::assign(const std::vector<ir::Value>& variables, const void* const* b
   for (const ir::Value& v : variables) require_own(v, "variable");
   const Entry entry;
   const auto lock = impl_->lock();
-  // Those that nothing has needed yet begin with the value instead.
+  // Variables that are not on the device yet get the value as their initial value.
   std::map<int64_t, ir::LiteralRef> begin;
   std::vector<ir::Value> held;
   std::vector<FeedBytes> contents;

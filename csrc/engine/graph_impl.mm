@@ -21,7 +21,7 @@ namespace {
 
 std::string before_this_one(const std::string& failure) { return "A step before this one failed: " + failure; }
 
-// Why a run whose result this one was fed failed, or empty.
+// The reason why a run that computes a feed of this one failed, or empty.
 std::string failure_of_producers(const Run& run) {
   for (const Ordering::Producer& producer : run.producers()) {
     if (const auto graph = producer.graph.lock()) graph->impl().land(*producer.run);
@@ -54,7 +54,7 @@ bool Graph::Impl::land_oldest() {
   wait_for(*oldest);
   const std::string fed = failure_of_producers(*oldest);
   std::lock_guard lock(landing);
-  if (flying.empty() || flying.front() != oldest) return true;  // another thread was faster
+  if (flying.empty() || flying.front() != oldest) return true;  // another thread has landed it
   flying.pop_front();
   in_flight = flying.size();
   if (!fed.empty()) oldest->fail_behind(fed);
@@ -103,8 +103,7 @@ void Graph::Impl::forget_failure() {
   is_sound = true;
 }
 
-// Those of the graph's own queue that nothing has asked for until now: one command behind them tells that they are
-// over.
+// Lets one command on the graph's own queue signal the end of all submissions on it that have no signal yet.
 void Graph::Impl::mark() {
   if (timeline.get() == nil) timeline = Ref<id<MTLSharedEvent>>::adopt([device.get() newSharedEvent]);
   if (marked < started && flying.empty()) {

@@ -1,4 +1,4 @@
-// What can be said of a graph before it is compiled. Plain C++: it catches what the rules throw.
+// Checks of a graph before it is compiled. Plain C++, because it catches exceptions of the rules.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@
 namespace alloy::engine {
 namespace {
 
-// Without fetches and updates: every value, every effect and every variable of the graph.
+// Without fetches and updates, takes every value, every effect and every variable of the graph.
 void default_to_everything(const ir::Graph& graph, std::vector<ir::Value>& fetches, std::vector<ir::Op*>& updates) {
   if (!fetches.empty() || !updates.empty()) return;
   for (const auto& op : graph.body().ops) {
@@ -29,7 +29,8 @@ ir::LiteralRef at_hand(const ir::LiteralRef& literal) {
   return std::make_shared<ir::Literal>(literal->type(), std::move(elements));
 }
 
-// What is trained starts with finite numbers; other state may start infinite, a least loss for instance.
+// Trainable variables must start with finite numbers. Other state may start with an infinity, such as the best loss so
+// far.
 void require_initialised(const ir::Op& variable, const ir::Literal& literal, bool trainable) {
   if (kind(literal.type().dtype) != ir::DTypeKind::kFloating) return;
   const int64_t count = literal.type().shape.element_count(),
@@ -67,12 +68,12 @@ std::vector<std::string> Graph::verify(std::vector<ir::Feed> feeds, std::vector<
     if (op->code != ir::OpCode::variable) continue;
     const int64_t slot = op->attributes.integer(ir::Attr::kSlot);
     const ir::LiteralRef initial = initial_value(slot);
-    if (!initial) continue;  // on the device, which has changed it since
+    if (!initial) continue;  // already on the device, and changed since
     passes([&] { require_initialised(*op, *at_hand(initial), variables_[slot].trainable); });
   }
   const ir::Specialized special = ir::specialize(feeds, fetches, updates, problems);
   for (const auto& op : special.graph->body().ops) {
-    // An empty one stands for an op that is reported already.
+    // `empty` replaces an op that is already reported.
     if (op->code != ir::OpCode::empty) passes([&] { require_computable(*op, device_system()); });
   }
   return problems;

@@ -8,7 +8,7 @@ MPSDataType mps_type(ir::DType dtype) {
   switch (dtype) {
     case ir::DType::float32: return MPSDataTypeFloat32;
     case ir::DType::float16: return MPSDataTypeFloat16;
-    case ir::DType::bfloat16: return static_cast<MPSDataType>(0x90000010);  // named in macOS 14's headers and newer
+    case ir::DType::bfloat16: return static_cast<MPSDataType>(0x90000010);  // named since macOS 14
     case ir::DType::int8: return MPSDataTypeInt8;
     case ir::DType::int16: return MPSDataTypeInt16;
     case ir::DType::int32: return MPSDataTypeInt32;

@@ -21,7 +21,7 @@ using ir::DType;
 
 static_assert(ALLOY_MOST_AXES == ir::kMostAxes && ALLOY_UNKNOWN == ir::kUnknown);
 
-// By the numbers of the interface.
+// By the interface's numbers.
 constexpr DType kTypes[] = {DType::boolean, DType::int8,    DType::int16,    DType::int32,
                             DType::int64,   DType::uint8,   DType::uint16,   DType::uint32,
                             DType::uint64,  DType::float16, DType::bfloat16, DType::float32};
@@ -45,7 +45,7 @@ AlloyTensor tensor_of(const ir::Type& type, void* data) {
   return tensor;
 }
 
-// What a rule has given; nothing, and a mistake, where that is no type.
+// The type that a rule returned; nothing, and a message in `mistake`, if it is not a valid type.
 std::optional<ir::Type> type_of(const AlloyTensor& tensor, std::string& mistake) {
   if (tensor.type < 0 || tensor.type > ALLOY_FLOAT32) {
     mistake = "The library's rule gave the type " + std::to_string(tensor.type) + ", which does not exist";
@@ -68,7 +68,7 @@ std::optional<ir::Type> type_of(const AlloyTensor& tensor, std::string& mistake)
   return ir::Type{dtype, ir::Shape(dims)};
 }
 
-// Calls a function of a library; what it says went wrong, or nothing.
+// Calls a function of a library; returns its error message, or nothing.
 std::string called(AlloyFunction function, const char* which, const std::vector<AlloyTensor>& inputs,
                    std::vector<AlloyTensor>& results) {
   char message[ALLOY_MESSAGE_SIZE + 1] = {};
@@ -100,7 +100,7 @@ std::string LibraryFunction::text() const { return op_.text == nullptr ? "" : ir
 std::vector<ir::Type> LibraryFunction::infer(const std::vector<ir::Type>& given, std::string& mistake) const {
   std::vector<AlloyTensor> inputs, results(static_cast<size_t>(op_.results));
   for (const ir::Type& type : given) inputs.push_back(tensor_of(type, nullptr));
-  for (AlloyTensor& result : results) result.type = -1;  // none yet
+  for (AlloyTensor& result : results) result.type = -1;  // not set yet
   mistake = called(op_.rule, "rule", inputs, results);
   std::vector<ir::Type> types;
   const bool is_known = std::all_of(given.begin(), given.end(), [](const ir::Type& type) { return type.is_static(); });
@@ -132,7 +132,7 @@ const AlloyOp* find(const AlloyOpLibrary& library, const char* name) {
   return found == end ? nullptr : found;
 }
 
-// Throws where the library says something that cannot be.
+// Throws if the library's description is invalid.
 void require_possible(const AlloyOpLibrary& library) {
   if (!is_name(library.name)) refuse("a name of the library of letters, digits and underscores, got another one");
   if (library.count < 1 || library.ops == nullptr) refuse("one op or more, got none");
@@ -179,7 +179,7 @@ const OpLibrary& load_op_library(const std::string& path) {
     const char* why = dlerror();
     refuse("a shared library, got " + path + ", which cannot be loaded: " + (why == nullptr ? "no reason" : why));
   }
-  // What is refused may be compiled anew and loaded then.
+  // A refused library is closed, so that it can be compiled again and loaded.
   struct Open {
     void* handle;
     ~Open() {
@@ -194,7 +194,7 @@ const OpLibrary& load_op_library(const std::string& path) {
   std::error_code ignored;
   const auto written = std::filesystem::last_write_time(path, ignored);
   if (const auto known = loaded.find(library); known != loaded.end()) {
-    // The system finds it by its path, whatever the file holds by now.
+    // The system finds a library by its path, even if the file has changed since.
     if (known->second.path == path && known->second.written != written) {
       refuse("the file " + path +
              " as it was when it was loaded, got another one; a library stays loaded until the "
@@ -213,7 +213,7 @@ const OpLibrary& load_op_library(const std::string& path) {
              ", which is the name of " + one.path);
     }
   }
-  open.handle = nullptr;  // stays open
+  open.handle = nullptr;  // keeps the library open
   OpLibrary& made = loaded[library];
   made.name = library->name;
   made.path = path;

@@ -1,4 +1,4 @@
-// Libraries of ops that the user has loaded: python/alloy/include/alloy/op_library.h says what they are. Plain C++.
+// Libraries of ops that the user has loaded, as python/alloy/include/alloy/op_library.h defines them. Plain C++.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +17,8 @@ class LibraryFunction : public ir::NativeFunction {
   LibraryFunction(const std::string& library, const AlloyOp& op);
 
   std::vector<ir::Type> infer(const std::vector<ir::Type>& given, std::string& mistake) const override;
-  // Computes results of these static types, packed row-major, as the operands are. Returns what the library says went
-  // wrong, or nothing.
+  // Computes results of these static types. Operands and results are packed row-major. Returns the library's error
+  // message, or nothing.
   std::string compute(const std::vector<ir::Type>& given, const std::vector<const void*>& operands,
                       const std::vector<ir::Type>& types, const std::vector<void*>& results) const;
 
@@ -29,16 +29,16 @@ class LibraryFunction : public ir::NativeFunction {
   const AlloyOp& op_;
 };
 
-// What has been loaded from a file.
+// A loaded library.
 struct OpLibrary {
   std::string name, path;
   std::filesystem::file_time_type written;
   std::vector<std::shared_ptr<const LibraryFunction>> functions;
 };
 
-// Loads the library, or finds it loaded, and makes its functions known to graphs. Throws ir::Error, whose message is
-// the end of a sentence, where the file is no such library, is one of another version, says something impossible, or
-// has the name of another one. Any thread may call it.
+// Loads the library, unless it is loaded already, and makes its functions known to graphs. Throws ir::Error if the file
+// is no such library, has another version, has an invalid description, or has the name of another library. The message
+// is the end of a sentence. Any thread may call it.
 const OpLibrary& load_op_library(const std::string& path);
 
 }  // namespace alloy::engine

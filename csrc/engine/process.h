@@ -1,10 +1,10 @@
-// What becomes of the engine in a forked child. Plain C++.
+// The engine in forked children. Plain C++.
 #pragma once
 
 namespace alloy::engine {
 
-// Made at every entry to the engine that may wait for a lock or the device. Suppose a process has run something, or
-// forks while it is inside the engine: in its child, the threads that would end the waiting do not exist.
+// Made at every entry to the engine that may wait for a lock or for the device. If a process forks while it is inside
+// the engine, or after it has run something, the threads that would end the wait do not exist in the child.
 class Entry {
  public:
   // Throws DeviceError in such a child.
@@ -13,9 +13,9 @@ class Entry {
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
-  // True if this is such a child.
+  // True in such a child.
   static bool is_refused();
-  // From now on children cannot use the device.
+  // Makes children that are forked from now on unable to use the device.
   static void note_run();
 };
 

@@ -1,4 +1,5 @@
-// Queues and events: what orders runs of different graphs, and the host. Plain C++; the framework is behind the Impls.
+// Queues and events, which order runs of different graphs and the host. Plain C++; the Impls hold the framework's
+// objects.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +11,19 @@
 
 namespace alloy::engine {
 
-// A number that runs wait for and set, and the host, too; 0 at first. Any thread may use it.
+// A number that runs and the host wait for and set; 0 at first. Any thread may use it.
 class Event {
  public:
-  // Throws DeviceError where there is no device, as everything here does in a forked child.
+  // Throws DeviceError if there is no device. All members throw DeviceError in a forked child.
   Event();
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
   uint64_t value() const;
-  // Throws ir::Error where the value is less than it is already: those who wait may have missed it.
+  // Throws ir::Error if the value is less than the current one, because waiting threads may have missed it.
   void signal(uint64_t value);
-  // Blocks until the value is reached; false after so many seconds.
+  // Blocks until the value is reached; false after `timeout` seconds.
   bool wait(uint64_t value, std::optional<double> timeout) const;
 
   struct Impl;
@@ -32,7 +33,7 @@ class Event {
   const std::unique_ptr<Impl> impl_;
 };
 
-// A command queue of a device, found as a graph's. What is submitted to it runs in the order in which it was.
+// A command queue of a device, which is found as a graph finds its device. Submissions run in order.
 class Queue {
  public:
   explicit Queue(const std::string& device = {});
@@ -49,13 +50,13 @@ class Queue {
   const std::unique_ptr<Impl> impl_;
 };
 
-// What a submission asks for besides its feeds.
+// Options of a submission.
 struct Order {
   using Moments = std::vector<std::pair<std::shared_ptr<Event>, uint64_t>>;
 
   std::shared_ptr<Queue> queue = {};  // null: the graph's own
-  Moments waits = {}, signals = {};   // before it starts; when it is over, however it ended
-  bool takes_turns = true;            // waits while the graph has as many runs in flight as it allows
+  Moments waits = {}, signals = {};   // before it starts; when it is over, even if it failed
+  bool takes_turns = true;            // waits while the graph has its maximum of runs in flight
 
   bool is_plain() const { return !queue && waits.empty() && signals.empty(); }
 };

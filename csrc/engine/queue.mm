@@ -10,7 +10,7 @@
 #import "engine/queue_impl.h"
 #include "ir/op.h"
 
-// MTLSharedEvent's own method, which headers older than macOS 15 lack.
+// MTLSharedEvent's own method, which headers before macOS 15 lack.
 @protocol AlloyTimedWait
 - (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds;
 @end
@@ -43,7 +43,7 @@ void Event::signal(uint64_t value) {
 
 namespace {
 
-// Whether the value is reached now or in so many milliseconds, which are few.
+// True if the value is reached within `milliseconds`, which should be few.
 bool is_reached(id<MTLSharedEvent> event, uint64_t value, int64_t milliseconds) {
   const id waits = static_cast<id>(event);
   if ([waits respondsToSelector:@selector(waitUntilSignaledValue:timeoutMS:)]) {

@@ -1,4 +1,4 @@
-// The framework's side of queues and events. Private to the engine.
+// The framework's objects of queues and events. Private to the engine.
 #pragma once
 
 #import <Metal/Metal.h>

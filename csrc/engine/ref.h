@@ -1,4 +1,4 @@
-// Ownership of Objective-C objects: the only file of the engine that spells retain, release or autorelease.
+// Ownership of Objective-C objects: the only file of the engine that uses retain, release or autorelease.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -7,8 +7,8 @@
 
 namespace alloy::engine {
 
-// Holds one reference. A raw pointer cannot become a Ref by accident: say `adopt` for an object that is already ours
-// (new, alloc, copy) and `retain` for one that has another owner.
+// Holds one reference. A raw pointer cannot become a Ref by accident: use `adopt` for an object that we already own
+// (new, alloc, copy), and `retain` for an object with another owner.
 template <class T>
 class Ref {
  public:

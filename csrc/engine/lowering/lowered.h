@@ -20,7 +20,7 @@ struct LibraryCall {
 };
 
 // What a step with ops of libraries computes before its last part: parts, and behind each some calls.
-struct LoweredAhead {
+struct LoweredHostCalls {
   struct Stage {
     std::shared_ptr<const Lowered> part;  // null where there is nothing to compute
     std::vector<LibraryCall> calls;
@@ -53,7 +53,7 @@ struct Lowered {
   // Of a part of a step: which of the step's feeds it is fed, the numbers of the values that it is fed behind these,
   // and of those that it gives as its last targets. The last part has what comes before.
   std::vector<size_t> feeds = {}, entering = {}, leaving = {};
-  std::shared_ptr<const LoweredAhead> ahead = {};
+  std::shared_ptr<const LoweredHostCalls> host_calls = {};
   Ref<NSMutableDictionary*> types = {};                // of `fed`
   Ref<NSMutableArray*> targets = {}, operations = {};  // `fetched`; the assignments
 };

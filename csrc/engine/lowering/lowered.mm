@@ -157,8 +157,8 @@ LibraryCall call_of(const ir::NativeCall& call) {
 // Lowers a step that is cut. The slots that are written are those of the last results, as for lower().
 void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector<int64_t>& written, Lowered& out) {
   ir::Cut cut = ir::cut(special);
-  const auto ahead = std::make_shared<LoweredAhead>();
-  ahead->values = std::move(cut.values);
+  const auto host_calls = std::make_shared<LoweredHostCalls>();
+  host_calls->values = std::move(cut.values);
   for (size_t i = 0; i < cut.parts.size(); ++i) {
     ir::Part& part = cut.parts[i];
     const bool is_last = i + 1 == cut.parts.size();
@@ -171,12 +171,12 @@ void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector
     const bool computes = is_last || !step.graph->body().results.empty();
     if (computes) lower(graph, step, is_last ? written : std::vector<int64_t>(), lowered);
     if (is_last) break;
-    LoweredAhead::Stage& stage = ahead->stages.emplace_back();
+    LoweredHostCalls::Stage& stage = host_calls->stages.emplace_back();
     if (computes) stage.part = own;
     for (const ir::NativeCall& call : part.calls) stage.calls.push_back(call_of(call));
   }
-  for (const auto& stage : ahead->stages) out.ops += stage.part ? stage.part->ops : 0;
-  out.ahead = ahead;
+  for (const auto& stage : host_calls->stages) out.ops += stage.part ? stage.part->ops : 0;
+  out.host_calls = host_calls;
 }
 
 bool is_known(const ir::Value& value) { return value.op->code == ir::OpCode::constant; }

@@ -1,4 +1,4 @@
-// Steps that were written to files, as another process runs them: without the graph that they came from. Plain C++.
+// Steps loaded from files, which run without the graph that they were written from. Plain C++.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace alloy::engine {
 
-// Any thread may call it at any time; its runs are serialised. It has variables of its own, which they update.
+// Any thread may call it at any time; runs are serialised. It has variables of its own, which runs update.
 class Package {
  public:
-  // On the first device of that kind or name, or the default one. Throws ir::Error where there is none, and DeviceError
-  // where the framework cannot load the file.
+  // On the first device of that kind or name, or the default one. Throws ir::Error if there is none, and DeviceError if
+  // the framework cannot load the file.
   Package(const std::string& path, const std::string& device);
   ~Package();
 
-  // What it is fed and what it gives, in order. Shapes may be open, names empty.
+  // A feed or a fetch. Shapes may be open, names empty.
   struct Port {
     std::string name;
     ir::Type type;
@@ -27,12 +27,12 @@ class Package {
   const std::vector<Port>& feeds() const;
   const std::vector<Port>& fetches() const;
 
-  // What it gives for feeds of these static shapes, which fit those of feeds(); the framework compiles it for them.
-  // Throws DeviceError where they do not fit one another.
+  // The types of the results for feeds of these static shapes, which must fit the shapes of feeds(). The framework
+  // compiles for them. Throws DeviceError if the shapes do not fit each other.
   std::vector<ir::Type> result_types(const std::vector<ir::Shape>& shapes);
-  // Runs it and copies the results out, packed row-major. Throws DeviceError or OutOfMemory.
+  // Runs the step and copies the results out, packed row-major. Throws DeviceError or OutOfMemory.
   void run(const std::vector<ir::Shape>& shapes, const FeedBytes* feeds, void* const* results);
-  // Writes it again, with the values that its variables have now.
+  // Writes the step again, with the current values of its variables.
   void write(const std::string& path);
 
  private:

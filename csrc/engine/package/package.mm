@@ -14,12 +14,12 @@
 namespace alloy::engine {
 
 struct Package::Impl {
-  // For feeds of some shapes.
+  // The step for feeds of these shapes.
   struct Step {
     std::vector<ir::Shape> shapes;
     std::vector<ir::Type> results;
-    std::shared_ptr<const Places> places;
-    std::shared_ptr<Run> run;  // of the latest shapes only, because it holds arrays
+    std::shared_ptr<const Positions> positions;
+    std::shared_ptr<Run> run;  // only for the latest shapes, because it holds arrays
   };
 
   std::mutex busy;  // guards everything
@@ -27,7 +27,7 @@ struct Package::Impl {
   Ref<id<MTLCommandQueue>> queue = {};
   Ref<MPSGraphExecutable*> executable = {};
   std::list<Step> steps = {};  // the most recent first
-  Ports ports = {};            // of the framework's targets the first ones
+  Ports ports = {};            // the fetches are the first of the framework's targets
 
   Step& step_for(const std::vector<ir::Shape>& shapes);
   Step compiled(const std::vector<ir::Shape>& shapes) const;
@@ -35,15 +35,15 @@ struct Package::Impl {
 
 Package::Impl::Step Package::Impl::compiled(const std::vector<ir::Shape>& shapes) const {
   NSMutableArray* inputs = [NSMutableArray array];
-  auto places = std::make_shared<Places>();
-  places->device = device;
+  auto positions = std::make_shared<Positions>();
+  positions->device = device;
   for (size_t i = 0; i < ports.feeds.size(); ++i) {
     if (ports.inputs[i] == Ports::kNowhere) continue;
-    places->feeds.push_back({{ports.feeds[i].type.dtype, shapes[i]}, i, static_cast<NSUInteger>(ports.inputs[i])});
+    positions->feeds.push_back({{ports.feeds[i].type.dtype, shapes[i]}, i, static_cast<NSUInteger>(ports.inputs[i])});
   }
-  places->input_count = places->feeds.size();
-  std::vector<const ir::Type*> types(places->input_count);
-  for (const Places::Place& place : places->feeds) types.at(place.at) = &place.type;
+  positions->input_count = positions->feeds.size();
+  std::vector<const ir::Type*> types(positions->input_count);
+  for (const Positions::Position& position : positions->feeds) types.at(position.at) = &position.type;
   for (const ir::Type* type : types) {
     const auto shaped =
         Ref<MPSGraphShapedType*>::adopt([[MPSGraphShapedType alloc] initWithShape:mps_shape(type->shape)
@@ -60,18 +60,18 @@ Package::Impl::Step Package::Impl::compiled(const std::vector<ir::Shape>& shapes
     for (NSNumber* extent in [type shape]) dims.push_back([extent longLongValue]);
     const ir::Type given{ir_type([type dataType]), ir::Shape(std::move(dims))};
     if (!given.is_static()) throw DeviceError("[package] A result has no known shape.");
-    const NSUInteger at = places->output_count++;
+    const NSUInteger at = positions->output_count++;
     const auto asked = std::find(ports.results.begin(), ports.results.end(), static_cast<int64_t>(at));
     const bool is_asked = asked != ports.results.end();
     const auto index = static_cast<size_t>(asked - ports.results.begin());
-    places->results.push_back({given, is_asked ? index : Places::kNobody, at});
+    positions->results.push_back({given, is_asked ? index : Positions::kNobody, at});
     if (is_asked) step.results[index] = given;
   }
   const auto is_missing = [](const ir::Type& type) { return !type.is_static(); };
   if (std::any_of(step.results.begin(), step.results.end(), is_missing)) {
     throw DeviceError("[package] The framework gives fewer results than were written.");
   }
-  step.places = std::move(places);
+  step.positions = std::move(positions);
   return step;
 }
 
@@ -118,7 +118,7 @@ void Package::run(const std::vector<ir::Shape>& shapes, const FeedBytes* feeds, 
     if (&other != &step) other.run = nullptr;
   }
   on_device([&] {
-    if (!step.run) step.run = Run::make(step.places);
+    if (!step.run) step.run = Run::make(step.positions);
     step.run->start(impl_->executable.get(), impl_->queue.get(), feeds, true);
     ++counters().dispatches;
     step.run->wait();

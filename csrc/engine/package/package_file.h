@@ -1,5 +1,5 @@
-// Executables of the framework in files, by selectors that macOS 14 brought. Private to the engine. Everything here
-// messages the framework, so that it runs inside on_device.
+// Executables of the framework in files, by selectors of macOS 14. Private to the engine. Everything here messages the
+// framework, so it must run inside on_device.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
@@ -15,21 +15,22 @@ namespace alloy::engine {
 
 struct Lowered;
 
-// What a step is fed and what it gives, in its order.
+// The feeds and fetches of a step, in its order.
 struct Ports {
   std::vector<Package::Port> feeds, fetches;
-  // Which inputs and results of the framework's executable they are; kNowhere: a feed that it leaves out.
+  // By feed and by fetch, the position in the inputs and results of the framework's executable; kNowhere for a feed
+  // that the executable omits.
   std::vector<int64_t> inputs, results;
   static constexpr int64_t kNowhere = -1;
 };
 
-// Those of an executable that was compiled of these tensors.
+// The ports of an executable that was compiled from these tensors.
 Ports ports_of(MPSGraphExecutable* executable, const Lowered& step);
 
-// Throws DeviceError where the system has no such selectors, or nothing was written.
+// Throws DeviceError if the system has no such selectors, or nothing was written.
 void write_file(MPSGraphExecutable* executable, const std::string& path, const Ports& ports);
 
-// The same for reading; `ports` become those that were written.
+// Reads an executable; `ports` become those that were written.
 Ref<MPSGraphExecutable*> read_file(const std::string& path, Ports& ports);
 
 }  // namespace alloy::engine

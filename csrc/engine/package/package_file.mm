@@ -11,7 +11,7 @@
 #import "engine/mps_types.h"
 #include "ir/text/text.h"
 
-// Of macOS 14.
+// macOS 14.
 @protocol AlloyPackageSelectors
 - (void)serializeToMPSGraphPackageAtURL:(NSURL*)url descriptor:(id)descriptor;
 - (MPSGraphExecutable*)initWithMPSGraphPackageAtURL:(NSURL*)url
@@ -47,8 +47,8 @@ std::vector<Package::Port> ports_of(NSArray<MPSGraphTensor*>* tensors) {
   return ports;
 }
 
-// Apple's packages are folders, and what is loaded from one does not tell its tensors. They are written beside what the
-// framework keeps there, as a graph of feeds that returns what stands for the results.
+// Apple's packages are folders, and an executable loaded from one does not tell its tensors. So this file, beside the
+// framework's own, describes them as a graph: its placeholders are the feeds, and it returns a value for each result.
 fs::path ports_file(const std::string& path) { return fs::path(path) / "alloy-ports.txt"; }
 
 ir::Value add_port(ir::Graph& graph, ir::OpCode code, const Package::Port& port) {
@@ -104,7 +104,7 @@ Ports read_ports(const std::string& path) {
   return ports;
 }
 
-// Which of `order` each of the first `count` tensors is.
+// For each of the first `count` tensors, the position in `order`.
 std::vector<int64_t> places_in(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors,
                                size_t count) {
   std::vector<int64_t> places(count, Ports::kNowhere);
@@ -120,7 +120,7 @@ std::vector<int64_t> places_in(NSArray<MPSGraphTensor*>* order, const std::vecto
   return places;
 }
 
-// As an executable tells them that was loaded; of its targets those that were asked for, which are the first ones.
+// The ports that a loaded executable reports. Of its targets, only the first ones were asked for.
 Ports ports_of(MPSGraphExecutable* executable) {
   Ports ports{ports_of([executable feedTensors]), ports_of([executable targetTensors]), {}, {}};
   if (!ports.fetches.empty() && ports.fetches.back().name == kUnasked) ports.fetches.pop_back();
@@ -142,7 +142,7 @@ Ports ports_of(MPSGraphExecutable* executable, const Lowered& step) {
 void write_file(MPSGraphExecutable* executable, const std::string& path, const Ports& ports) {
   require_packages();
   [static_cast<id<AlloyPackageSelectors>>(executable) serializeToMPSGraphPackageAtURL:url_of(path) descriptor:nil];
-  // Apple's returns nothing, whatever happens.
+  // Apple's method returns nothing, whether it succeeds or not.
   std::error_code ignored;
   if (!fs::exists(path, ignored)) throw DeviceError("[package] The framework has written nothing to " + path + ".");
   if (fs::is_directory(path, ignored)) write_ports(ports, path);

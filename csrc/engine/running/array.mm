@@ -34,7 +34,7 @@ void Array::read(void* bytes) const {
 }
 
 bool can_be_lent(const void* data, size_t bytes) {
-  constexpr size_t kWorthLending = 32 << 10;  // copying fewer takes as long as making the framework's objects
+  constexpr size_t kWorthLending = 32 << 10;  // bytes; copying fewer takes as long as making the framework's objects
   return bytes >= kWorthLending && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(getpagesize()) == 0;
 }
 
@@ -49,7 +49,7 @@ FeedSlot FeedSlot::make(id<MTLDevice> device, const ir::Type& type, NSUInteger a
 }
 
 Ref<MPSGraphTensorData*> FeedSlot::lend(const void* bytes) const {
-  // Whole pages, which are mapped anyway; nothing looks behind the contents.
+  // Whole pages, which are mapped in any case; nothing reads what follows the contents.
   const size_t page = getpagesize();
   const auto buffer =
       Ref<id<MTLBuffer>>::adopt([device_.get() newBufferWithBytesNoCopy:const_cast<void*>(bytes)
@@ -84,7 +84,7 @@ void FeedSlot::enter(NSMutableArray* inputs, const FeedBytes& given, bool caller
   }
   if (lent_.data != nullptr && lent_.data == given.data && lent_.owner == given.owner) return;
   if (can_be_lent(given.data, bytes_) && (given.owner || caller_keeps_it)) {
-    constexpr size_t kRings = 3;  // of a trainer
+    constexpr size_t kRings = 3;  // batches that a trainer feeds in turn
     const auto data = lend(given, caller_keeps_it ? 1 : kRings);
     if (data.get() != nil) {
       [inputs replaceObjectAtIndex:at_ withObject:data.get()];

@@ -16,36 +16,36 @@ class Run;
 struct Lowered;
 struct Ordering;
 
-// The bytes that a run takes, known before it.
+// The bytes of a run, known in advance.
 struct MemoryPlan {
-  // What is computed and kept for a while.
+  // A value that is computed and kept for a while.
   struct Value {
-    std::string name;  // the op's, or empty
+    std::string name;  // of the op, or empty
     std::string kind;  // of the op
     ir::Shape shape;
     uint64_t bytes;
   };
   uint64_t variables;
-  uint64_t feeds;  // what a run reads: copies, which stay once a run has made them, or the user's memory
+  uint64_t feeds;  // feeds that a run reads: copies, which stay after the first run, or the user's memory
   uint64_t results, constants;
-  uint64_t arena;              // where everything lives that is computed on the way
-  uint64_t scratch;            // of the kernel that needs most
-  uint64_t layouts;            // of weights that no run changes, in the order in which kernels want them
-  std::vector<Value> at_peak;  // what the arena holds when that is most
+  uint64_t arena;              // for intermediate values
+  uint64_t scratch;            // of the kernel that needs the most
+  uint64_t layouts;            // of packed copies of weights that no run changes
+  std::vector<Value> at_peak;  // the arena's contents when they are largest
 };
 
-// What one kernel of a step does, and the time it took.
+// The work of one kernel of a step, and its time.
 struct KernelTime {
   std::string name;  // of the op whose value it computes, or empty
   std::string kind;  // of that op
   ir::Shape shape;   // of that value
   uint64_t flops, bytes;
-  double total;       // seconds in all runs
-  double begin, end;  // seconds from the start of the last run
+  double total;       // in seconds, of all runs
+  double begin, end;  // in seconds from the start of the last run
 };
 
-// A step compiled for concrete shapes: one dispatch a run, with feeds and results that never alias. Made and run by
-// executables and graphs, which hold the graph's lock meanwhile.
+// A step compiled for concrete shapes. A run is one dispatch, and its feeds and results never alias. Executables and
+// graphs make and run it, and hold the graph's lock meanwhile.
 class Compiled {
  public:
   // `graph` must outlive it.
@@ -56,25 +56,25 @@ class Compiled {
   const std::vector<ir::Type>& result_types() const;
   // Nothing if the framework does not report it.
   std::optional<MemoryPlan> memory_plan() const;
-  // True if the graph still computes in the framework's graph that this was compiled in; if not it must not run.
+  // True if the graph still uses the framework's graph in which this was compiled; otherwise it must not run.
   bool is_current() const;
-  // True if ops of libraries are in it: then most of it is computed in the call that runs or starts it.
+  // True if the step has ops of libraries. Then most of it is computed by the call that runs or starts it.
   bool calls_libraries() const;
-  // Runs on the feeds, copied or read in place, and copies the results out: packed row-major, in the order of feeds and
-  // fetches. Throws DeviceError or OutOfMemory where this run or one in flight before it failed, and says whether the
-  // variables have changed.
+  // Runs on the feeds, which it copies or reads in place, and copies the results out: packed row-major, in the order of
+  // feeds and fetches. Throws DeviceError or OutOfMemory if this run or an earlier one in flight failed, and says if
+  // the variables have changed.
   void run(const FeedBytes* feeds, void* const* results);
-  // The same in parts. start returns as soon as the device has the run; it waits only while the graph has as many runs
-  // in flight as it allows. read waits for the end of the run and copies the results out; any thread may call it,
-  // without the graph's lock. reuse says that the run will not be read any more.
+  // The same in three calls. start() returns as soon as the device has the run; it waits only while the graph has its
+  // maximum of runs in flight. read() waits for the end of the run and copies the results out; any thread may call it,
+  // without the graph's lock. After reuse() the run cannot be read any more.
   std::shared_ptr<Run> start(const FeedBytes* feeds, const Ordering& ordering);
   void read(const Run& run, void* const* results);
   void reuse(std::shared_ptr<Run> run);
-  // Gives back the memory for feeds and results of runs that are over, until the next run.
+  // Frees the memory for feeds and results of finished runs until the next run.
   void forget_arrays();
-  // Writes it to a file, with the values that the framework's variables have. Throws DeviceError where that fails.
+  // Writes the step to a file, with the values of the framework's variables. Throws DeviceError if that fails.
   void write(const std::string& path) const;
-  // Whether runs measure the times of their kernels from now on; false if the framework cannot. The times measured.
+  // Sets whether runs measure the times of their kernels; false if the framework cannot. times() returns these times.
   bool set_profiling(bool on);
   std::vector<KernelTime> times() const;
 

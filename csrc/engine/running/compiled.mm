@@ -5,7 +5,7 @@
 #import "engine/lowering/lowered.h"
 #import "engine/package/package_file.h"
 #include "engine/process.h"
-#import "engine/running/ahead.h"
+#import "engine/running/host_calls.h"
 #import "engine/running/segment.h"
 
 namespace alloy::engine {
@@ -13,11 +13,11 @@ namespace alloy::engine {
 struct Compiled::Impl {
   Graph::Impl& graph;
   std::shared_ptr<Framework> framework;
-  size_t ops;  // of the framework's graph that it needs
+  size_t ops;  // number of ops in the framework's graph that the step needs
   bool keeps_variables, assigns;
-  std::unique_ptr<Ahead> ahead = {};  // of a step with ops of libraries
+  std::unique_ptr<HostCalls> host_calls = {};  // null unless the step has ops of libraries
   Ref<MPSGraphExecutable*> executable = {};
-  std::shared_ptr<const Places> places = {};
+  std::shared_ptr<const Positions> positions = {};
   std::vector<std::shared_ptr<Run>> spare = {};  // not in use now
 
   Impl(Graph& of, const Lowered& lowered)
@@ -35,24 +35,24 @@ struct Compiled::Impl {
   }
 
   std::shared_ptr<Run> free_run() {
-    if (spare.empty()) return Run::make(places);
+    if (spare.empty()) return Run::make(positions);
     std::shared_ptr<Run> run = std::move(spare.back());
     spare.pop_back();
     return run;
   }
 
   std::shared_ptr<Run> run_now(const FeedBytes* feeds) {
-    // The buffers of variables swap when a run is over, and the next run must not write what this one still reads.
-    // Other queues know nothing of this run, what waits for events may wait for ever, and the framework's own waiting
-    // cannot be interrupted.
+    // Waits first: the buffers of variables swap when a run is over, and the next run must not write what this one
+    // reads. Runs on other queues do not know of this one, runs that wait for events may wait forever, and the
+    // framework's own waits cannot be interrupted.
     graph.land_all();
     graph.require_sound();
-    if (ahead) run_ahead(feeds);
+    if (host_calls) run_host_calls(feeds);
     std::shared_ptr<Run> run = free_run();
-    if (ahead) run->pass(ahead->passed());
+    if (host_calls) run->pass(host_calls->passed());
     run->start(executable.get(), graph.queue.get(), feeds, true);
     ++counters().dispatches;
-    // Where the waiting is interrupted, it is one more run in flight.
+    // If an interruption ends the wait, the run counts as one more in flight.
     struct Started {
       Graph::Impl& graph;
       const std::shared_ptr<Run>& run;
@@ -68,10 +68,10 @@ struct Compiled::Impl {
     if (keeps_variables) graph.land_all();
     while (asked.takes_turns && graph.in_flight >= graph.most_in_flight) graph.land_oldest();
     graph.require_sound();
-    if (ahead) run_ahead(feeds);
+    if (host_calls) run_host_calls(feeds);
     const Ordering ordering = graph.in_turn(asked);
     std::shared_ptr<Run> run = free_run();
-    if (ahead) run->pass(ahead->passed());
+    if (host_calls) run->pass(host_calls->passed());
     run->is_apart = !ordering.signals.empty();
     run->start(executable.get(), ordering.queue.get(), feeds, false, &ordering);
     ++counters().dispatches;
@@ -79,12 +79,12 @@ struct Compiled::Impl {
     return run;
   }
 
-  // In this call, also of a run that is not waited for. What is in flight still may write variables that it reads, or
-  // read what it passes on.
-  void run_ahead(const FeedBytes* feeds) {
+  // Runs in this call, even if the caller does not wait for the step. Runs in flight may still write variables that it
+  // reads, or read values that it passes.
+  void run_host_calls(const FeedBytes* feeds) {
     graph.land_all();
     graph.require_sound();
-    ahead->run(graph.queue.get(), feeds);
+    host_calls->run(graph.queue.get(), feeds);
   }
 
   void read(const Run& run, void* const* results) {
@@ -106,12 +106,12 @@ struct Compiled::Impl {
 
 Compiled::Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered) : lowered_(std::move(lowered)) {
   on_device([&] {
-    graph.impl().land_all();  // nothing may run while the framework's graph is compiled
+    graph.impl().land_all();  // no run may be in progress while the framework compiles
     impl_ = std::make_unique<Impl>(graph, *lowered_);
-    if (lowered_->ahead) impl_->ahead = std::make_unique<Ahead>(graph.impl().device, *lowered_);
+    if (lowered_->host_calls) impl_->host_calls = std::make_unique<HostCalls>(graph.impl().device, *lowered_);
     Segment segment = Segment::compile(graph.impl().device, *lowered_);
     impl_->executable = std::move(segment.executable);
-    impl_->places = std::move(segment.places);
+    impl_->positions = std::move(segment.positions);
   });
   ++counters().compilations;
 }
@@ -123,12 +123,12 @@ Compiled::~Compiled() {
 const std::vector<ir::Shape>& Compiled::feed_shapes() const { return lowered_->feed_shapes; }
 const std::vector<ir::Type>& Compiled::result_types() const { return lowered_->result_types; }
 
-bool Compiled::calls_libraries() const { return impl_->ahead != nullptr; }
+bool Compiled::calls_libraries() const { return impl_->host_calls != nullptr; }
 
 std::optional<MemoryPlan> Compiled::memory_plan() const {
   std::optional<MemoryPlan> out;
-  if (impl_->ahead) return out;  // each part has its own
-  on_device([&] { out = plan_of(impl_->executable.get(), *impl_->places, result_types()); });
+  if (impl_->host_calls) return out;  // each part has its own plan
+  on_device([&] { out = plan_of(impl_->executable.get(), *impl_->positions, result_types()); });
   return out;
 }
 
@@ -138,7 +138,7 @@ void Compiled::run(const FeedBytes* feeds, void* const* results) {
   Entry::note_run();
   on_device([&] {
     if (lowered_->may_last) {
-      // On another thread than this one, which can then be interrupted.
+      // Runs on another thread, so that this one can be interrupted.
       std::shared_ptr<Run> run = impl_->start(feeds, {});
       impl_->read(*run, results);
       return impl_->reuse(std::move(run));
@@ -170,7 +170,7 @@ void Compiled::reuse(std::shared_ptr<Run> run) {
 void Compiled::forget_arrays() {
   on_device([&] {
     impl_->spare.clear();
-    if (impl_->ahead) impl_->ahead->forget_arrays();
+    if (impl_->host_calls) impl_->host_calls->forget_arrays();
   });
 }
 
@@ -182,7 +182,7 @@ bool Compiled::set_profiling(bool on) {
   bool done = false;
   on_device([&] {
     done = engine::set_profiling(impl_->executable.get(), on);
-    if (done && impl_->ahead) impl_->ahead->set_profiling(on);
+    if (done && impl_->host_calls) impl_->host_calls->set_profiling(on);
   });
   return done;
 }
@@ -191,7 +191,7 @@ std::vector<KernelTime> Compiled::times() const {
   std::vector<KernelTime> out;
   on_device([&] {
     double begin = 0;
-    if (impl_->ahead) begin = impl_->ahead->add_times(out);
+    if (impl_->host_calls) begin = impl_->host_calls->add_times(out);
     add_times(impl_->executable.get(), begin, out);
   });
   return out;

@@ -1,4 +1,4 @@
-// Memory that a run is fed. Plain C++.
+// Memory for a feed. Plain C++.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ struct Pending;
 
 struct FeedBytes {
   const void* data = nullptr;              // packed row-major
-  std::shared_ptr<const void> owner = {};  // keeps the memory as it is; null: it is there for the call only
-  const Pending* pending = nullptr;        // instead of memory: a result on the device, there for the call
+  std::shared_ptr<const void> owner = {};  // keeps the memory unchanged; null: valid during the call only
+  const Pending* pending = nullptr;        // replaces memory: a result on the device, valid during the call
 };
 
-// True if the memory is lent to a run instead of copied: it is page-aligned and large.
+// True if a run reads the memory without a copy: it is page-aligned and large.
 bool can_be_lent(const void* data, size_t bytes);
 
 }  // namespace alloy::engine

@@ -5,12 +5,12 @@
 
 #import "engine/device.h"
 #include "engine/interruption.h"
-#import "engine/running/ahead.h"
+#import "engine/running/host_calls.h"
 
 namespace alloy::engine {
 namespace {
 
-// How long an interrupted run may take to end before it is left behind: Ctrl-C is to be answered.
+// How long an interrupted run may take to end before it is left behind; Ctrl-C must not wait longer.
 constexpr std::chrono::milliseconds kPatience{500};
 
 NSMutableArray* nulls(NSUInteger count) {
@@ -21,23 +21,23 @@ NSMutableArray* nulls(NSUInteger count) {
 
 }  // namespace
 
-std::shared_ptr<Run> Run::make(std::shared_ptr<const Places> given) {
-  const Places& of = *given;
+std::shared_ptr<Run> Run::make(std::shared_ptr<const Positions> given) {
+  const Positions& of = *given;
   std::shared_ptr<Run> made(new Run(std::move(given)));
   made->inputs_ = Ref<NSMutableArray*>::retain(nulls(of.input_count));
   made->outputs_ = Ref<NSMutableArray*>::retain(nulls(of.output_count));
-  for (const Places::Place& place : of.feeds) {
-    FeedSlot feed = FeedSlot::make(of.device.get(), place.type, place.at);
+  for (const Positions::Position& position : of.feeds) {
+    FeedSlot feed = FeedSlot::make(of.device.get(), position.type, position.at);
     made->feeds_.push_back(std::move(feed));
   }
-  for (const Places::Place& place : of.results) {
-    Array array = Array::make(of.device.get(), place.type);
-    [made->outputs_.get() replaceObjectAtIndex:place.at withObject:array.data()];
+  for (const Positions::Position& position : of.results) {
+    Array array = Array::make(of.device.get(), position.type);
+    [made->outputs_.get() replaceObjectAtIndex:position.at withObject:array.data()];
     made->results_.push_back(std::move(array));
   }
   made->descriptor_ =
       Ref<MPSGraphExecutableExecutionDescriptor*>::adopt([[MPSGraphExecutableExecutionDescriptor alloc] init]);
-  // The caller who started the run keeps it until it is over. Apple's header does not say that the block is copied.
+  // The caller keeps the run until it is over. Apple's header does not say that the block is copied.
   Run* run = made.get();
   made->ended_by_ = Ref<MPSGraphExecutableCompletionHandler>::adopt([^(NSArray<MPSGraphTensorData*>*, NSError* error) {
     run->end(error);
@@ -47,15 +47,15 @@ std::shared_ptr<Run> Run::make(std::shared_ptr<const Places> given) {
 }
 
 void Run::pass(const Passed& passed) {
-  for (const auto& [at, value] : places_->entering) {
+  for (const auto& [at, value] : positions_->entering) {
     [inputs_.get() replaceObjectAtIndex:at withObject:passed.data(value)];
   }
-  for (const auto& [at, value] : places_->leaving) {
+  for (const auto& [at, value] : positions_->leaving) {
     [outputs_.get() replaceObjectAtIndex:at withObject:passed.data(value)];
   }
 }
 
-// A descriptor for one run: events cannot be removed from one.
+// A new descriptor for each run, because events cannot be removed from a descriptor.
 Ref<MPSGraphExecutableExecutionDescriptor*> Run::ordered(const Ordering& ordering) const {
   auto made = Ref<MPSGraphExecutableExecutionDescriptor*>::adopt([[MPSGraphExecutableExecutionDescriptor alloc] init]);
   [made.get() setCompletionHandler:ended_by_.get()];
@@ -68,7 +68,7 @@ Ref<MPSGraphExecutableExecutionDescriptor*> Run::ordered(const Ordering& orderin
 
 void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> on, const FeedBytes* feeds, bool waits,
                 const Ordering* ordering) {
-  // Lets go of the user's memory also where the framework refuses the run.
+  // Drops the user's memory even if the framework refuses the run.
   struct Refused {
     Run* run;
     ~Refused() {
@@ -78,11 +78,11 @@ void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> on, const Fe
       for (FeedSlot& feed : run->feeds_) feed.leave(run->inputs_.get());
     }
   } refused{this};
-  for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].enter(inputs_.get(), feeds[places_->feeds[i].index], waits);
-  for (const auto& [at, variable] : places_->read) {
+  for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].enter(inputs_.get(), feeds[positions_->feeds[i].index], waits);
+  for (const auto& [at, variable] : positions_->read) {
     [inputs_.get() replaceObjectAtIndex:at withObject:variable->value().data()];
   }
-  for (const auto& [at, variable] : places_->written) {
+  for (const auto& [at, variable] : positions_->written) {
     [outputs_.get() replaceObjectAtIndex:at withObject:variable->next().data()];
   }
   if (executable_.get() != executable) executable_ = Ref<MPSGraphExecutable*>::retain(executable);
@@ -109,7 +109,7 @@ void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> on, const Fe
   refused.run = nullptr;
 }
 
-// On a thread of the framework's choice.
+// Runs on a thread of the framework's choice.
 void Run::end(NSError* error) {
   if (error != nil) {
     NSString* text = [error localizedDescription];
@@ -126,7 +126,7 @@ void Run::end(NSError* error) {
     is_over_.store(true, std::memory_order_release);
     told.swap(told_);
     ended_.notify_all();
-  }  // now it may be gone
+  }  // now the run may be destroyed
   for (const auto& tell : told) tell();
 }
 
@@ -142,7 +142,7 @@ void Run::wait(const std::function<void()>& interrupted) const {
 void Run::interrupt() const {
   NSObject* executable = executable_.get();
   if (![executable respondsToSelector:@selector(alloyInterrupt)]) return;
-  // Between two runs there is none in progress for a moment; for longer, they wait for something else.
+  // Between two runs, none is in progress for a moment; if it lasts longer, the runs wait for something else.
   int idle = 0;
   const auto end = std::chrono::steady_clock::now() + kPatience;
   while (!is_over() && idle < 20 && std::chrono::steady_clock::now() < end) {
@@ -170,19 +170,19 @@ void Run::land() {
   producers_.clear();
   has_landed_.store(true, std::memory_order_release);
   if (!failure().empty()) return;
-  for (const auto& [at, variable] : places_->written) variable->swap();
+  for (const auto& [at, variable] : positions_->written) variable->swap();
 }
 
 void Run::read(void* const* results) const {
   for (size_t i = 0; i < results_.size(); ++i) {
-    const size_t index = places_->results[i].index;
-    if (index != Places::kNobody) results_[i].read(results[index]);
+    const size_t index = positions_->results[i].index;
+    if (index != Positions::kNobody) results_[i].read(results[index]);
   }
 }
 
 MPSGraphTensorData* Run::result(size_t index) const {
   size_t i = 0;
-  while (places_->results.at(i).index != index) ++i;
+  while (positions_->results.at(i).index != index) ++i;
   return results_[i].data();
 }
 

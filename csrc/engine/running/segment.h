@@ -1,5 +1,5 @@
-// An executable of the framework: what a step is compiled to or, where ops of libraries cut it, one of its parts.
-// Private to the engine. All of it is called on the device.
+// An executable of the framework: a compiled step or, if ops of libraries cut the step, one of its parts. Private to
+// the engine. Everything here must run inside on_device.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,14 @@ struct Segment {
   static Segment compile(const Ref<id<MTLDevice>>& device, const Lowered& lowered);
 
   Ref<MPSGraphExecutable*> executable = {};
-  std::shared_ptr<const Places> places = {};
+  std::shared_ptr<const Positions> positions = {};
 };
 
-// What an executable tells of its memory; nothing where it tells nothing.
-std::optional<MemoryPlan> plan_of(NSObject* executable, const Places& places,
+// The memory that an executable reports; nothing if it reports none.
+std::optional<MemoryPlan> plan_of(NSObject* executable, const Positions& positions,
                                   const std::vector<ir::Type>& result_types);
-// False where it does not take times. add_times: of the last runs, as if they had begun so many seconds later.
+// set_profiling() returns false if the executable does not measure times. add_times() adds the times of the last runs,
+// shifted by `begin` seconds.
 bool set_profiling(NSObject* executable, bool on);
 void add_times(NSObject* executable, double begin, std::vector<KernelTime>& out);
 

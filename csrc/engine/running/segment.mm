@@ -9,7 +9,7 @@
 namespace alloy::engine {
 namespace {
 
-// Which of our `tensors` each of the framework's is, in its order.
+// For each of the framework's tensors, in its order, the position in our `tensors`.
 std::vector<size_t> line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors) {
   std::unordered_map<MPSGraphTensor*, size_t> positions;
   for (size_t i = 0; i < tensors.size(); ++i) positions.emplace(tensors[i], i);
@@ -24,18 +24,18 @@ std::vector<size_t> line_up(NSArray<MPSGraphTensor*>* order, const std::vector<M
   return out;
 }
 
-// Where the arrays of a run go (Lowered::fed and Lowered::fetched).
-std::shared_ptr<const Places> places_of(const Ref<id<MTLDevice>>& device, MPSGraphExecutable* executable,
-                                        const Lowered& step) {
-  auto places = std::make_shared<Places>();
-  places->device = device;
+// The positions of a run's arrays (Lowered::fed and Lowered::fetched).
+std::shared_ptr<const Positions> positions_of(const Ref<id<MTLDevice>>& device, MPSGraphExecutable* executable,
+                                              const Lowered& step) {
+  auto positions = std::make_shared<Positions>();
+  positions->device = device;
   const size_t passed = step.feed_types.size(), given = passed - step.entering.size();
-  // Apple documents nowhere whether a feed that no target needs is among them.
+  // Apple does not document if feeds that no target needs are among them.
   for (const size_t i : line_up([executable feedTensors], step.fed)) {
-    const NSUInteger at = places->input_count++;
-    if (i < given) places->feeds.push_back({step.feed_types[i], step.feeds.empty() ? i : step.feeds[i], at});
-    else if (i < passed) places->entering.emplace_back(at, step.entering[i - given]);
-    else places->read.emplace_back(at, step.reads[i - passed]);
+    const NSUInteger at = positions->input_count++;
+    if (i < given) positions->feeds.push_back({step.feed_types[i], step.feeds.empty() ? i : step.feeds[i], at});
+    else if (i < passed) positions->entering.emplace_back(at, step.entering[i - given]);
+    else positions->read.emplace_back(at, step.reads[i - passed]);
   }
   const size_t asked = step.result_types.size(), own = asked + step.writes.size();
   const std::vector<size_t> targets = line_up([executable targetTensors], step.fetched);
@@ -43,20 +43,19 @@ std::shared_ptr<const Places> places_of(const Ref<id<MTLDevice>>& device, MPSGra
     throw DeviceError("[compile] The framework's executable lacks a target tensor that it was given.");
   }
   for (const size_t i : targets) {
-    const NSUInteger at = places->output_count++;
-    if (i < asked) places->results.push_back({step.result_types[i], i, at});
-    else if (i < own) places->written.emplace_back(at, step.writes[i - asked]);
-    else if (i - own < step.leaving.size()) places->leaving.emplace_back(at, step.leaving[i - own]);
-    else places->results.push_back({{ir::DType::float32, {}}, Places::kNobody, at});
+    const NSUInteger at = positions->output_count++;
+    if (i < asked) positions->results.push_back({step.result_types[i], i, at});
+    else if (i < own) positions->written.emplace_back(at, step.writes[i - asked]);
+    else if (i - own < step.leaving.size()) positions->leaving.emplace_back(at, step.leaving[i - own]);
+    else positions->results.push_back({{ir::DType::float32, {}}, Positions::kNobody, at});
   }
-  return places;
+  return positions;
 }
 
 Ref<MPSGraphExecutable*> compile_framework(id<MTLDevice> on, const Lowered& step) {
   MPSGraphDevice* const device = [MPSGraphDevice deviceWithMTLDevice:on];
   const auto descriptor = Ref<MPSGraphCompilationDescriptor*>::adopt([[MPSGraphCompilationDescriptor alloc] init]);
-  // Level 1 may place parts on the Neural Engine and takes much longer, and nothing may be added to the graph while it
-  // is compiled.
+  // Level 1 may put parts on the Neural Engine, takes much longer, and allows no change of the graph meanwhile.
   [descriptor.get() setOptimizationLevel:MPSGraphOptimizationLevel0];
   [descriptor.get() setWaitForCompilationCompletion:YES];
   return Ref<MPSGraphExecutable*>::retain([step.framework->graph.get() compileWithDevice:device
@@ -80,18 +79,18 @@ ir::Shape shape(NSDictionary* entries) {
 Segment Segment::compile(const Ref<id<MTLDevice>>& device, const Lowered& lowered) {
   Segment made;
   made.executable = compile_framework(device.get(), lowered);
-  made.places = places_of(device, made.executable.get(), lowered);
+  made.positions = positions_of(device, made.executable.get(), lowered);
   return made;
 }
 
-std::optional<MemoryPlan> plan_of(NSObject* executable, const Places& places,
+std::optional<MemoryPlan> plan_of(NSObject* executable, const Positions& positions,
                                   const std::vector<ir::Type>& result_types) {
   if (![executable respondsToSelector:@selector(alloyMemoryPlan)]) return std::nullopt;
   NSDictionary* plan = [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloyMemoryPlan];
   uint64_t feeds = 0, results = 0;
-  for (const Places::Place& place : places.feeds) feeds += place.type.byte_count();
+  for (const Positions::Position& position : positions.feeds) feeds += position.type.byte_count();
   for (const ir::Type& type : result_types) results += type.byte_count();
-  // Variables in buffers are fed and fetched as far as the framework knows.
+  // The framework sees variables in buffers as feeds and results.
   const uint64_t variables =
       number(plan, @"variables") + (number(plan, @"feeds") - feeds) + (number(plan, @"results") - results);
   MemoryPlan out{variables,

@@ -9,14 +9,14 @@
 
 namespace alloy::runtime {
 
-InFlight::Place::~Place() {
+InFlight::Permit::~Place() {
   if (host::process_is_forked()) return;
   std::lock_guard lock(owner_->mutex_);
   ++owner_->free_;
   owner_->given_back_.notify_one();
 }
 
-std::unique_ptr<InFlight::Place> InFlight::take() {
+std::unique_ptr<InFlight::Permit> InFlight::take() {
   std::unique_lock lock(mutex_);
   while (free_ == 0) {
     if (host::process_is_ending()) return nullptr;

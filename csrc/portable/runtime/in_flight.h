@@ -8,25 +8,25 @@
 
 namespace alloy::runtime {
 
-// A number of places. Every member may be called from every thread.
+// A number of permits. Every member may be called from every thread.
 class InFlight : public std::enable_shared_from_this<InFlight> {
  public:
   explicit InFlight(size_t most) : free_(most) {}
 
-  // A taken place; its destructor gives the place back.
-  class Place {
+  // A permit that is taken; the destructor gives it back.
+  class Permit {
    public:
-    explicit Place(std::shared_ptr<InFlight> owner) : owner_(std::move(owner)) {}
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    ~Place();
+    explicit Permit(std::shared_ptr<InFlight> owner) : owner_(std::move(owner)) {}
+    Permit(const Permit&) = delete;
+    Permit& operator=(const Permit&) = delete;
+    ~Permit();
 
    private:
     const std::shared_ptr<InFlight> owner_;
   };
 
-  // Waits until a place is free and takes it; null if the process ends first.
-  std::unique_ptr<Place> take();
+  // Waits until a permit is free and takes it; null if the process ends first.
+  std::unique_ptr<Permit> take();
 
  private:
   std::mutex mutex_;

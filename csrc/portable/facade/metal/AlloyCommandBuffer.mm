@@ -18,7 +18,7 @@ NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
   NSMutableArray* _scheduledHandlers;
   NSMutableArray* _completedHandlers;
   NSString* _label;
-  runtime::InFlight::Place* _place;  // null once it is completed
+  runtime::InFlight::Permit* _permit;  // null once it is completed
   BOOL _retainedReferences;
   MTLCommandBufferErrorOption _errorOptions;
   NSUInteger _groups;
@@ -64,12 +64,12 @@ void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std:
 
 namespace alloy::facade {
 
-id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Place> place,
+id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Permit> permit,
                                         MTLCommandBufferDescriptor* descriptor) {
   AlloyCommandBuffer* buffer = [AlloyCommandBuffer new];
   buffer->_commands = new std::shared_ptr<runtime::CommandList>(std::make_shared<runtime::CommandList>());
   buffer->_queue = [queue retain];
-  buffer->_place = place.release();
+  buffer->_permit = permit.release();
   buffer->_retainedReferences = descriptor ? [descriptor retainedReferences] : YES;
   buffer->_errorOptions = [descriptor errorOptions];
   return buffer;
@@ -124,7 +124,7 @@ LABEL
 - (void)dealloc {
   if (_commands && !host::process_is_forked()) (*_commands)->abandon();
   delete _commands;
-  delete _place;
+  delete _permit;
   [_heapProvider release];
   [_queue release];
   [_scheduledHandlers release];
@@ -211,7 +211,7 @@ LABEL
   };
   observer.on_finished = [buffer] {
     @autoreleasepool {
-      delete std::exchange(buffer.get()->_place, nullptr);
+      delete std::exchange(buffer.get()->_permit, nullptr);
       // Handled even when the owner lets go of the buffer first.
       deliver_handlers(buffer.get(), buffer.get()->_completedHandlers,
                        [commands = *buffer.get()->_commands] { commands->finish_handling(); });

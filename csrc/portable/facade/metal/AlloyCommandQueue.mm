@@ -110,9 +110,9 @@ LABEL
 
 - (id<MTLCommandBuffer>)makeCommandBuffer:(MTLCommandBufferDescriptor*)descriptor {
   refuse_fork();
-  std::unique_ptr<runtime::InFlight::Place> place = _parts->uncompleted->take();
-  if (!place) return nil;  // the process ends
-  return [new_command_buffer(self, std::move(place), descriptor) autorelease];
+  std::unique_ptr<runtime::InFlight::Permit> permit = _parts->uncompleted->take();
+  if (!permit) return nil;  // the process ends
+  return [new_command_buffer(self, std::move(permit), descriptor) autorelease];
 }
 
 @end

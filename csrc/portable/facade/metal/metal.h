@@ -112,8 +112,8 @@ MTLArchitecture* new_architecture(NSString* name) NS_RETURNS_RETAINED;
 // `most`: as newCommandQueueWithMaxCommandBufferCount: takes it.
 id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<device::Stream> stream,
                                       NSUInteger most) NS_RETURNS_RETAINED;
-// A buffer that holds its place among the uncompleted ones of its queue.
-id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Place> place,
+// A buffer that holds a permit of its queue until it is completed.
+id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Permit> permit,
                                         MTLCommandBufferDescriptor* descriptor) NS_RETURNS_RETAINED;
 id<MTLBlitCommandEncoder> new_blit_encoder(id<MTLCommandBuffer> buffer) NS_RETURNS_RETAINED;
 

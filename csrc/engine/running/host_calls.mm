@@ -1,4 +1,4 @@
-#import "engine/running/ahead.h"
+#import "engine/running/host_calls.h"
 
 #include <chrono>
 
@@ -42,16 +42,16 @@ void PassedValue::note_written() {
   if (array_) array_->write(copy_.data());
 }
 
-struct Ahead::Stage {
-  Segment segment = {};  // may be none
+struct HostCalls::Stage {
+  Segment segment = {};  // none if the stage only has calls
   std::shared_ptr<Run> run = {};
-  double begin = 0;               // of its last run, from the step's
-  std::vector<Taken> taken = {};  // by its calls
+  double begin = 0;               // of its last run, in seconds from the start of the step
+  std::vector<Taken> taken = {};  // by call
 };
 
-Ahead::Ahead(const Ref<id<MTLDevice>>& device, const Lowered& last)
-    : device_(device), lowered_(last.ahead), assigns_(last.assigns) {
-  for (const LoweredAhead::Stage& stage : lowered_->stages) {
+HostCalls::HostCalls(const Ref<id<MTLDevice>>& device, const Lowered& last)
+    : device_(device), lowered_(last.host_calls), assigns_(last.assigns) {
+  for (const LoweredHostCalls::Stage& stage : lowered_->stages) {
     Stage made;
     if (stage.part) {
       made.segment = Segment::compile(device, *stage.part);
@@ -62,9 +62,9 @@ Ahead::Ahead(const Ref<id<MTLDevice>>& device, const Lowered& last)
   }
 }
 
-Ahead::~Ahead() = default;
+HostCalls::~HostCalls() = default;
 
-void Ahead::run(id<MTLCommandQueue> queue, const FeedBytes* feeds) {
+void HostCalls::run(id<MTLCommandQueue> queue, const FeedBytes* feeds) {
   const double start = now();
   if (passed_.values_.size() < lowered_->values.size()) {
     passed_.values_.clear();
@@ -76,8 +76,8 @@ void Ahead::run(id<MTLCommandQueue> queue, const FeedBytes* feeds) {
   for (size_t i = 0; i < stages_.size(); ++i) {
     Stage& stage = stages_[i];
     stage.begin = now() - start;
-    if (stage.segment.places) {
-      if (!stage.run) stage.run = Run::make(stage.segment.places);
+    if (stage.segment.positions) {
+      if (!stage.run) stage.run = Run::make(stage.segment.positions);
       Run& part = *stage.run;
       part.pass(passed_);
       part.start(stage.segment.executable.get(), queue, feeds, true);
@@ -99,7 +99,7 @@ void Ahead::run(id<MTLCommandQueue> queue, const FeedBytes* feeds) {
   }
 }
 
-void Ahead::call(const LibraryCall& call) {
+void HostCalls::call(const LibraryCall& call) {
   std::vector<ir::Type> given, types;
   std::vector<const void*> operands;
   std::vector<void*> results;
@@ -120,24 +120,24 @@ void Ahead::call(const LibraryCall& call) {
   for (const size_t value : call.results) passed_.values_[value].note_written();
 }
 
-void Ahead::forget_arrays() {
+void HostCalls::forget_arrays() {
   for (Stage& stage : stages_) stage.run.reset();
   passed_.values_.clear();
 }
 
-void Ahead::set_profiling(bool on) {
+void HostCalls::set_profiling(bool on) {
   is_timed_ = on;
   for (Stage& stage : stages_) {
     if (on) std::fill(stage.taken.begin(), stage.taken.end(), Taken());
-    if (stage.segment.places) engine::set_profiling(stage.segment.executable.get(), on);
+    if (stage.segment.positions) engine::set_profiling(stage.segment.executable.get(), on);
   }
 }
 
-double Ahead::add_times(std::vector<KernelTime>& out) const {
+double HostCalls::add_times(std::vector<KernelTime>& out) const {
   double end = 0;
   for (size_t i = 0; i < stages_.size(); ++i) {
     const Stage& stage = stages_[i];
-    if (stage.segment.places) engine::add_times(stage.segment.executable.get(), stage.begin, out);
+    if (stage.segment.positions) engine::add_times(stage.segment.executable.get(), stage.begin, out);
     const std::vector<LibraryCall>& calls = lowered_->stages[i].calls;
     for (size_t k = 0; k < calls.size(); ++k) {
       uint64_t bytes = 0;
