@@ -148,14 +148,15 @@ $(VENV)/.asan-packages: $(VENV)/.created
 	packaging/install_system_packages.sh tests asan
 	@touch $@
 
-# What the build, the tests, the type checker and the documentation need of Python: groups of pyproject.toml.
+# What the build, the tests, the type checker and the documentation need of Python: groups of pyproject.toml. Python
+# compiles the modules that a program imports; compiling all that pip installs takes a third of its time.
 $(VENV)/.requirements-of-%: $(VENV)/.created pyproject.toml packaging/requirements_of.py
 	$(VENV)/bin/python packaging/requirements_of.py $* > $(VENV)/requirements-of-$*.txt
-	$(VENV)/bin/python -m pip install --quiet --requirement $(VENV)/requirements-of-$*.txt
+	$(VENV)/bin/python -m pip install --quiet --no-compile --requirement $(VENV)/requirements-of-$*.txt
 	@touch $@
 
 $(BUILD)/.installed: $(VENV)/.requirements-of-build
-	$(VENV)/bin/python -m pip install $(BUILD_OPTIONS) --config-settings=editable.rebuild=true --editable '.[digits]'
+	$(VENV)/bin/python -m pip install --no-compile $(BUILD_OPTIONS) --config-settings=editable.rebuild=true --editable '.[digits]'
 	@touch $@
 
 # The tests and the benchmarks enter the tree when they are wanted first, with what they need.
