@@ -19,7 +19,7 @@
 #include "device/executor.h"
 #include "host/work_queue.h"
 #include "ir/transform/rewrite.h"
-#include "reference.h"
+#include "kernel.h"
 
 namespace alloy::remote {
 namespace {
@@ -141,11 +141,11 @@ class RemoteStream final : public device::Stream {
 
 class RemoteKernel final : public device::Kernel {
  public:
-  explicit RemoteKernel(Reference reference) : reference_(std::move(reference)) {}
-  void run(const std::byte* const* operands, std::byte* const* results) const { reference_(operands, results); }
+  explicit RemoteKernel(Computation computation) : computation_(std::move(computation)) {}
+  void run(const std::byte* const* operands, std::byte* const* results) const { computation_(operands, results); }
 
  private:
-  const Reference reference_;
+  const Computation computation_;
 };
 
 // Follows the steps of a plan, and looks up every place when it is wanted.
@@ -249,12 +249,12 @@ class RemoteDevice final : public device::Device {
   }
   bool fold(const ir::Op&, const std::byte* const*, std::byte*) const override { return false; }
   std::unique_ptr<device::Kernel> make_kernel(const ir::Op& op) const override {
-    Reference reference = is_lacking(op) ? nullptr : reference_of(op);
-    if (!reference) {
+    Computation computation = is_lacking(op) ? nullptr : computation_of(op);
+    if (!computation) {
       op.fail("The remote test device has no kernel for this op with " + to_string(op.operands.back().type()),
               ir::Error::Kind::kType);
     }
-    return std::make_unique<RemoteKernel>(std::move(reference));
+    return std::make_unique<RemoteKernel>(std::move(computation));
   }
   std::unique_ptr<device::Executor> make_executor(device::Plan plan, std::shared_ptr<device::Arena> arena) override {
     return std::make_unique<RemoteExecutor>(std::move(plan), std::move(arena));

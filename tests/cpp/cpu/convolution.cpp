@@ -5,60 +5,38 @@ namespace alloy::test {
 namespace {
 
 struct Convolution {
-  Shape source, weights;  // in NHWC and HWIO order
-  Dims strides{1, 1}, dilations{1, 1}, padding{0, 0, 0, 0};
+  Shape source, weights;  // in the order of NHWC and HWIO, or NDHWC and DHWIO
+  Dims strides = ones(), dilations = ones(), padding = Dims(2 * (source.rank() - 2), 0);
   std::string style = "explicit";
   int64_t groups = 1;
 
-  Attributes attributes(const std::string& data, const std::string& kernel) const {
-    Attributes given = convolution(style, groups);
-    given.set(Attr::kStrides, strides);
-    given.set(Attr::kDilations, dilations);
-    given.set(Attr::kPadding, padding);
-    given.set(Attr::kDataLayout, data);
-    given.set(Attr::kWeightsLayout, kernel);
-    return given;
-  }
-
-  // Zeros before an axis of the image (0 is the height): worked out from TensorFlow's definition, not by the code under
-  // test.
-  int64_t zeros_before(size_t axis) const {
-    const int64_t in = source.dims()[axis + 1], extent = (weights.dims()[axis] - 1) * dilations[axis] + 1;
-    const int64_t total =
-        std::max<int64_t>(((in + strides[axis] - 1) / strides[axis] - 1) * strides[axis] + extent - in, 0);
-    return style == "explicit" ? padding[2 * axis]
-           : style == "valid"  ? 0
-           : style == "same"   ? total / 2
-                               : total - total / 2;
-  }
+  Dims ones() const { return Dims(source.rank() - 2, 1); }
 };
 
-// How far apart neighbours along N, H, W and C, or along H, W, I and O, lie.
-Dims steps_of_data(const Tensor& t, const std::string& layout) {
-  const Dims s = strides_of(t.type.shape);
-  return layout == "NHWC" ? s : Dims{s[0], s[2], s[3], s[1]};
-}
-Dims steps_of_weights(const Tensor& t, const std::string& layout) {
-  const Dims s = strides_of(t.type.shape);
-  return layout == "HWIO" ? s : Dims{s[2], s[3], s[1], s[0]};
+// A shape whose axes are in the order of `from` in the order of `to`.
+Shape in_order(const Shape& shape, const std::string& from, const std::string& to) {
+  Dims dims;
+  for (char axis : to) dims.push_back(shape[static_cast<int64_t>(from.find(axis))]);
+  return Shape(dims);
 }
 
-// Every element's sum, and that of the sizes of its terms, which bounds what rounding may do.
-struct Sums {
-  explicit Sums(const Tensor& of) : value(static_cast<size_t>(of.size()), 0), size(value) {}
-  void add(int64_t i, double term) {
-    value[i] += term;
-    size[i] += std::abs(term);
-  }
-  std::vector<double> value, size;
-};
+Tensor sizes_of(Tensor x) {
+  for (int64_t i = 0; i < x.size(); ++i) x.set(i, std::abs(x.at(i)));
+  return x;
+}
 
-void expect_sums(const Tensor& actual, const Sums& expected, double absolute) {
-  for (int64_t i = 0; i < actual.size(); ++i) {
-    const auto at = static_cast<size_t>(i);
-    const double ulp = std::abs(expected.value[at]) * std::numeric_limits<float>::epsilon();
-    ASSERT_NEAR(actual.at(i), expected.value[at], std::min(5e-7 * expected.size[at], 8 * ulp + absolute))
-        << "element " << i << " of " << to_string(actual.type);
+// The sums of a kernel; the sizes of their terms bound what rounding may do.
+void expect_sums(OpCode code, const std::vector<Tensor>& in, const Attributes& attributes, double absolute,
+                 int shape_only = -1) {
+  const Tensor actual = run(code, in, attributes, shape_only);
+  const Array expected = meaning(code, in, attributes)[0];
+  std::vector<Tensor> sizes;
+  for (const Tensor& t : in) sizes.push_back(sizes_of(t));
+  const Array size = meaning(code, sizes, attributes)[0];
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double e = expected.values[i], ulp = std::abs(e) * std::numeric_limits<float>::epsilon();
+    ASSERT_NEAR(actual.at(static_cast<int64_t>(i)), e, std::min(5e-7 * size.values[i], 8 * ulp + absolute))
+        << "element " << i << " of " << info(code).name;
   }
 }
 
@@ -66,39 +44,21 @@ void expect_convolution(const Convolution& c, const std::string& data, const std
                         double absolute = 1e-4) {
   SCOPED_TRACE(to_string(c.source) + " * " + to_string(c.weights) + " " + data + " " + kernel + " groups " +
                std::to_string(c.groups) + " " + c.style);
-  const Attributes attributes = c.attributes(data, kernel);
-  const Shape& s = c.weights;
-  const Tensor x = random.tensor(data == "NHWC" ? c.source : channels_first(c.source));
-  const Tensor w = random.tensor(kernel == "HWIO" ? s : Shape{s[3], s[2], s[0], s[1]});
-  const Tensor y = run(OpCode::conv2d, {x, w}, attributes);
-  const Tensor g = random.tensor(y.type.shape);
-
-  const Dims xs = steps_of_data(x, data), ys = steps_of_data(y, data), ws = steps_of_weights(w, kernel);
-  const int64_t height = c.source[1], width = c.source[2], in = c.source[3] / c.groups, out = s[3] / c.groups;
-  const int64_t top = c.zeros_before(0), left = c.zeros_before(1);
-  const int64_t rows = y.type.shape[data == "NHWC" ? 1 : 2], columns = y.type.shape[data == "NHWC" ? 2 : 3];
-  Sums of_y(y), of_x(x), of_w(w);
-  const auto floats = [](const Tensor& t) { return reinterpret_cast<const float*>(t.bytes.data()); };
-  const float *const xf = floats(x), *const wf = floats(w), *const gf = floats(g);
-  for_each_index({c.source[0], rows, columns, s[0], s[1], c.groups}, [&](const Dims& o) {
-    const int64_t row = o[1] * c.strides[0] - top + o[3] * c.dilations[0],
-                  column = o[2] * c.strides[1] - left + o[4] * c.dilations[1];
-    if (row < 0 || row >= height || column < 0 || column >= width) return;
-    const int64_t first_x = o[0] * xs[0] + row * xs[1] + column * xs[2] + o[5] * in * xs[3],
-                  first_y = o[0] * ys[0] + o[1] * ys[1] + o[2] * ys[2] + o[5] * out * ys[3],
-                  first_w = o[3] * ws[0] + o[4] * ws[1] + o[5] * out * ws[3];
-    for (int64_t i = 0; i < in; ++i) {
-      for (int64_t k = 0; k < out; ++k) {
-        const int64_t at_x = first_x + i * xs[3], at_y = first_y + k * ys[3], at_w = first_w + i * ws[2] + k * ws[3];
-        of_y.add(at_y, static_cast<double>(xf[at_x]) * wf[at_w]);
-        of_x.add(at_x, static_cast<double>(gf[at_y]) * wf[at_w]);
-        of_w.add(at_w, static_cast<double>(gf[at_y]) * xf[at_x]);
-      }
-    }
-  });
-  expect_sums(y, of_y, absolute);
-  expect_sums(run(OpCode::conv2d_data_gradient, {g, w, x}, attributes, 2), of_x, absolute);
-  expect_sums(run(OpCode::conv2d_weights_gradient, {g, x, w}, attributes, 2), of_w, absolute);
+  const bool is_flat = c.source.rank() == 4;
+  Attributes attributes = is_flat ? convolution(c.style, c.groups) : convolution_3d(c.style, c.groups);
+  attributes.set(Attr::kStrides, c.strides);
+  attributes.set(Attr::kDilations, c.dilations);
+  attributes.set(Attr::kPadding, c.padding);
+  attributes.set(Attr::kDataLayout, data);
+  attributes.set(Attr::kWeightsLayout, kernel);
+  const Tensor x = random.tensor(in_order(c.source, is_flat ? "NHWC" : "NDHWC", data)),
+               w = random.tensor(in_order(c.weights, is_flat ? "HWIO" : "DHWIO", kernel));
+  expect_sums(is_flat ? OpCode::conv2d : OpCode::conv3d, {x, w}, attributes, absolute);
+  const Tensor g = random.tensor(run(is_flat ? OpCode::conv2d : OpCode::conv3d, {x, w}, attributes).type.shape);
+  expect_sums(is_flat ? OpCode::conv2d_data_gradient : OpCode::conv3d_data_gradient, {g, w, x}, attributes, absolute,
+              2);
+  expect_sums(is_flat ? OpCode::conv2d_weights_gradient : OpCode::conv3d_weights_gradient, {g, x, w}, attributes,
+              absolute, 2);
 }
 
 TEST(Convolution, AgainstLoops) {
@@ -208,69 +168,9 @@ TEST(Convolution, NeedsNoMoreMemoryThanItsOperands) {
   EXPECT_LE(make_kernel(*op)->scratch_bytes(), 2 * op->results[0].byte_count());
 }
 
-// ---- three dimensions ----
-
-struct Convolution3d {
-  Shape source, weights;  // NDHWC and DHWIO
-  Dims strides{1, 1, 1}, dilations{1, 1, 1}, padding{0, 0, 0, 0, 0, 0};
-  int64_t groups = 1;
-};
-
-// A shape or an index with its axes in another order.
-Dims permuted(const Dims& index, const Dims& order) {
-  Dims dims;
-  for (int64_t axis : order) dims.push_back(index[axis]);
-  return dims;
-}
-
-void expect_convolution_3d(const Convolution3d& c, bool channels_last, Random& random) {
-  SCOPED_TRACE(to_string(c.source) + " * " + to_string(c.weights) + (channels_last ? " NDHWC" : " NCDHW"));
-  Attributes attributes = convolution_3d("explicit", c.groups);
-  attributes.set(Attr::kStrides, c.strides);
-  attributes.set(Attr::kDilations, c.dilations);
-  attributes.set(Attr::kPadding, c.padding);
-  attributes.set(Attr::kDataLayout, std::string(channels_last ? "NDHWC" : "NCDHW"));
-  attributes.set(Attr::kWeightsLayout, std::string(channels_last ? "DHWIO" : "OIDHW"));
-  const Dims of_data = channels_last ? Dims{0, 1, 2, 3, 4} : Dims{0, 4, 1, 2, 3};
-  const Dims of_weights = channels_last ? Dims{0, 1, 2, 3, 4} : Dims{4, 3, 0, 1, 2};
-  const Tensor x = random.tensor(permuted(c.source.dims(), of_data)),
-               w = random.tensor(permuted(c.weights.dims(), of_weights));
-  const Tensor y = run(OpCode::conv3d, {x, w}, attributes), g = random.tensor(y.type.shape);
-  const int64_t in = c.weights[3], out = c.weights[4] / c.groups;
-  Dims results;
-  for (int64_t i = 0; i < 3; ++i) results.push_back(y.type.shape[(channels_last ? 1 : 2) + i]);
-  Sums of_y(y), of_x(x), of_w(w);
-  Dims all{c.source[0], results[0], results[1], results[2], c.weights[0], c.weights[1], c.weights[2], c.groups};
-  for_each_index(all, [&](const Dims& o) {
-    Dims at{o[0]};
-    for (int64_t i = 0; i < 3; ++i) {
-      at.push_back(o[1 + i] * c.strides[i] - c.padding[2 * i] + o[4 + i] * c.dilations[i]);
-      if (at.back() < 0 || at.back() >= c.source[1 + i]) return;
-    }
-    at.push_back(0);
-    for (int64_t i = 0; i < in; ++i) {
-      for (int64_t k = 0; k < out; ++k) {
-        at.back() = o[7] * in + i;
-        const auto place = [](const Tensor& t, const Dims& index) {
-          return static_cast<int64_t>(position(t.type.shape.dims(), index));
-        };
-        const int64_t at_x = place(x, permuted(at, of_data)),
-                      at_y = place(y, permuted({o[0], o[1], o[2], o[3], o[7] * out + k}, of_data)),
-                      at_w = place(w, permuted({o[4], o[5], o[6], i, o[7] * out + k}, of_weights));
-        of_y.add(at_y, x.at(at_x) * w.at(at_w));
-        of_x.add(at_x, g.at(at_y) * w.at(at_w));
-        of_w.add(at_w, g.at(at_y) * x.at(at_x));
-      }
-    }
-  });
-  expect_sums(y, of_y, 1e-4);
-  expect_sums(run(OpCode::conv3d_data_gradient, {g, w, x}, attributes, 2), of_x, 1e-4);
-  expect_sums(run(OpCode::conv3d_weights_gradient, {g, x, w}, attributes, 2), of_w, 1e-4);
-}
-
 TEST(Convolution, OfVolumesAgainstLoops) {
   Random random;
-  const Convolution3d cases[] = {
+  const Convolution cases[] = {
       {.source = {2, 4, 5, 6, 3}, .weights = {2, 3, 2, 3, 5}},
       {.source = {1, 5, 4, 7, 2}, .weights = {3, 2, 2, 2, 4}, .strides = {2, 1, 3}, .padding = {1, 0, 0, 1, 2, 1}},
       {.source = {2, 6, 5, 5, 4}, .weights = {2, 2, 3, 2, 6}, .dilations = {3, 2, 1}, .groups = 2},
@@ -278,8 +178,9 @@ TEST(Convolution, OfVolumesAgainstLoops) {
       {.source = {2, 3, 3, 3, 16}, .weights = {1, 1, 1, 16, 24}},
       {.source = {0, 3, 3, 3, 2}, .weights = {2, 2, 2, 2, 3}},
   };
-  for (const Convolution3d& c : cases) {
-    for (bool last : {true, false}) expect_convolution_3d(c, last, random);
+  for (const Convolution& c : cases) {
+    expect_convolution(c, "NDHWC", "DHWIO", random);
+    expect_convolution(c, "NCDHW", "OIDHW", random);
   }
 }
 

@@ -1,10 +1,10 @@
-// Inverses: products with what they are made of, rows that have to change places, singular matrices.
+// Inverses: rows that have to change places, singular matrices.
 #include "cpu/kernel_testing.h"
 
 namespace alloy::test {
 namespace {
 
-TEST_P(Simd, InversesTimesTheirMatricesAreIdentities) {
+TEST_P(Simd, InversesOfStacksOfMatrices) {
   for (const Dims& dims :
        {Dims{1, 1}, Dims{2, 2}, Dims{7, 3, 3}, Dims{2, 5, 16, 16}, Dims{130, 130}, Dims{1, 65, 65}}) {
     SCOPED_TRACE(to_string(Shape(dims)));
@@ -15,14 +15,7 @@ TEST_P(Simd, InversesTimesTheirMatricesAreIdentities) {
       const int64_t row = i / n % n, column = i % n;
       x.set(i, x.at(i) + (column == (row + 1) % n ? 4 * static_cast<double>(n) : 0));
     }
-    const Tensor y = run(OpCode::inverse, {x});
-    for (int64_t first = 0; first < x.size(); first += n * n) {
-      for (int64_t at = 0; at < n * n; ++at) {
-        double sum = 0;
-        for (int64_t k = 0; k < n; ++k) sum += x.at(first + at / n * n + k) * y.at(first + k * n + at % n);
-        ASSERT_NEAR(sum, at / n == at % n, 1e-6 * static_cast<double>(n));
-      }
-    }
+    expect_meaning(OpCode::inverse, {x}, {}, 0, 1e-6);
   }
 }
 

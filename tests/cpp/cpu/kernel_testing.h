@@ -1,5 +1,5 @@
 // What the tests of kernels share: tensors, running a kernel in every way that it allows, comparing within roundings,
-// and a suite for each instruction set. References are in references.h.
+// and a suite for each instruction set.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,11 +20,12 @@
 
 #include "cpu/kernel.h"
 #include "graph_builder.h"
-#include "references.h"
+#include "reference/reference.h"
 
 namespace alloy::test {
 
 using namespace cpu;
+using reference::Array;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline const double kNaN = std::nan("");
@@ -60,8 +61,11 @@ struct Tensor {
       return static_cast<double>(v);
     });
   }
-  // At an index into this shape, or into one that it broadcasts to.
-  double at(const Dims& index) const { return at(static_cast<int64_t>(position(type.shape.dims(), index))); }
+  Array array() const {
+    Array all(type.shape.dims());
+    for (int64_t i = 0; i < size(); ++i) all.values[static_cast<size_t>(i)] = at(i);
+    return all;
+  }
   void set(int64_t i, double value) {
     with_native(type.dtype, [&](auto v) {
       v = static_cast<decltype(v)>(value);
@@ -195,6 +199,18 @@ inline std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& input
   return results;
 }
 
+// The results of the op by the reference.
+inline std::vector<Array> meaning(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {}) {
+  Graph graph;
+  std::vector<Value> operands;
+  std::vector<Array> arrays;
+  for (const Tensor& t : inputs) {
+    operands.push_back(placeholder(graph, t.type));
+    arrays.push_back(t.array());
+  }
+  return reference::compute(*graph.add(code, operands, std::move(attributes)), arrays);
+}
+
 inline Tensor run(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {}, int shape_only = -1) {
   return run_all(code, inputs, std::move(attributes), shape_only)[0];
 }
@@ -211,6 +227,21 @@ inline void expect_close(const Tensor& actual, const std::function<double(int64_
     ASSERT_LE(std::abs(a - e), tolerance)
         << "element " << i << " of " << to_string(actual.type) << ": " << a << ", expected " << e;
   }
+}
+
+inline void expect_close(const Tensor& actual, const Array& expected, double ulps = 4, double absolute = 0) {
+  ASSERT_EQ(actual.type.shape.dims(), expected.dims);
+  expect_close(actual, [&](int64_t i) { return expected.values[static_cast<size_t>(i)]; }, ulps, absolute);
+}
+
+// The kernel's results against the reference's; those that only move elements are equal.
+inline void expect_meaning(OpCode code, const std::vector<Tensor>& inputs, const Attributes& attributes = {},
+                           double ulps = 0, double absolute = 0, int shape_only = -1) {
+  SCOPED_TRACE(std::string(info(code).name) + " of " + to_string(inputs[0].type));
+  const std::vector<Tensor> actual = run_all(code, inputs, attributes, shape_only);
+  const std::vector<Array> expected = meaning(code, inputs, attributes);
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) expect_close(actual[i], expected[i], ulps, absolute);
 }
 
 inline void expect_equal(const Tensor& actual, const std::vector<double>& expected) {

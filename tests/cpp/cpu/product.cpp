@@ -40,24 +40,8 @@ TEST(MatMul, AgainstLoops) {
         return Shape(dims);
       };
       const Tensor a = random.tensor(swapped(a_shape, ta)), b = random.tensor(swapped(b_shape, tb));
-      SCOPED_TRACE(to_string(a.type) + " by " + to_string(b.type));
-      const Tensor y = run(OpCode::matmul, {a, b}, {{Attr::kTransposeA, ta}, {Attr::kTransposeB, tb}});
-      const int64_t inner = a_shape[a_shape.rank() - 1];
-      std::vector<double> expected;
-      for_each_index(y.type.shape.dims(), [&](const Dims& index) {
-        auto element = [&](const Tensor& t, int64_t row, int64_t column, bool transposed) {
-          Dims at = index;
-          at[at.size() - 2] = transposed ? column : row;
-          at[at.size() - 1] = transposed ? row : column;
-          return t.at(at);
-        };
-        double sum = 0;
-        for (int64_t k = 0; k < inner; ++k) {
-          sum += element(a, index[index.size() - 2], k, ta) * element(b, k, index[index.size() - 1], tb);
-        }
-        expected.push_back(sum);
-      });
-      expect_close(y, [&](int64_t i) { return expected[i]; }, 8, 1e-5);
+      SCOPED_TRACE("by " + to_string(b.type));
+      expect_meaning(OpCode::matmul, {a, b}, {{Attr::kTransposeA, ta}, {Attr::kTransposeB, tb}}, 8, 1e-5);
     }
   }
 }
@@ -75,6 +59,18 @@ TEST(MatMul, LongRowsAreAsExactAsShortOnes) {
   }
 }
 
+struct Product {
+  int64_t rows, inner, columns;
+  bool a_transposed, b_transposed;
+
+  Attributes flags() const { return {{Attr::kTransposeA, a_transposed}, {Attr::kTransposeB, b_transposed}}; }
+  Tensor of(const Tensor& a, const Tensor& b) const { return run(OpCode::matmul, {a, b}, flags()); }
+  Shape left() const { return a_transposed ? Shape({inner, rows}) : Shape({rows, inner}); }
+  Shape right() const { return b_transposed ? Shape({columns, inner}) : Shape({inner, columns}); }
+  int64_t in_left(int64_t m, int64_t k) const { return a_transposed ? k * rows + m : m * inner + k; }
+  int64_t in_right(int64_t k, int64_t n) const { return b_transposed ? n * inner + k : k * columns + n; }
+};
+
 // Few rows by matrices of every layout, with ends that fill no vector and sums in several parts.
 TEST_P(Simd, ThinProductsAreSumsOfProducts) {
   for (int64_t rows = 1; rows <= 9; ++rows) {
@@ -82,39 +78,14 @@ TEST_P(Simd, ThinProductsAreSumsOfProducts) {
       for (int transposed = 0; transposed < 4; ++transposed) {
         SCOPED_TRACE(std::to_string(rows) + " rows by " + to_string(Shape(right)) + ", transposed " +
                      std::to_string(transposed));
-        const bool a_transposed = transposed % 2 == 1, b_transposed = transposed >= 2;
-        const int64_t inner = right[0], columns = right[1];
-        const Tensor a = random_.tensor(a_transposed ? Shape({inner, rows}) : Shape({rows, inner})),
-                     b = random_.tensor(b_transposed ? Shape({columns, inner}) : Shape({inner, columns}));
-        const Tensor y =
-            run(OpCode::matmul, {a, b}, {{Attr::kTransposeA, a_transposed}, {Attr::kTransposeB, b_transposed}});
-        auto expected = [&](int64_t i) {
-          const int64_t m = i / columns, n = i % columns;
-          double sum = 0;
-          for (int64_t k = 0; k < inner; ++k) {
-            sum += a.at(a_transposed ? k * rows + m : m * inner + k) *
-                   b.at(b_transposed ? n * inner + k : k * columns + n);
-          }
-          return sum;
-        };
-        expect_close(y, expected, 4, 1e-6 * std::sqrt(static_cast<double>(inner)) * 16);
+        const Product p{rows, right[0], right[1], transposed % 2 == 1, transposed >= 2};
+        const double scale = std::sqrt(static_cast<double>(p.inner));
+        expect_meaning(OpCode::matmul, {random_.tensor(p.left()), random_.tensor(p.right())}, p.flags(), 4,
+                       1e-6 * scale * 16);
       }
     }
   }
 }
-
-struct Product {
-  int64_t rows, inner, columns;
-  bool a_transposed, b_transposed;
-
-  Tensor of(const Tensor& a, const Tensor& b) const {
-    return run(OpCode::matmul, {a, b}, {{Attr::kTransposeA, a_transposed}, {Attr::kTransposeB, b_transposed}});
-  }
-  Shape left() const { return a_transposed ? Shape({inner, rows}) : Shape({rows, inner}); }
-  Shape right() const { return b_transposed ? Shape({columns, inner}) : Shape({inner, columns}); }
-  int64_t in_left(int64_t m, int64_t k) const { return a_transposed ? k * rows + m : m * inner + k; }
-  int64_t in_right(int64_t k, int64_t n) const { return b_transposed ? n * inner + k : k * columns + n; }
-};
 
 // Extents that fill no tile, vector or block, sums and matrices that are cut into parts, and every layout.
 TEST_P(Products, AreAsExactAsSumsInFloat32) {
@@ -158,14 +129,7 @@ TEST_P(Products, OfAnyNumberOfThreads) {
     for (const Dims& e : {Dims{257, 70, 300}, Dims{600, 65, 161}, Dims{144, 300, 1300}}) {
       const Product p{e[0], e[1], e[2], false, true};
       SCOPED_TRACE(to_string(Shape(e)) + " on " + std::to_string(threads));
-      const Tensor a = random_.tensor(p.left()), b = random_.tensor(p.right()), y = p.of(a, b);
-      for (int64_t i = 0; i < y.size(); i += 13) {
-        double sum = 0;
-        for (int64_t k = 0; k < p.inner; ++k) {
-          sum += a.at(p.in_left(i / p.columns, k)) * b.at(p.in_right(k, i % p.columns));
-        }
-        ASSERT_NEAR(y.at(i), sum, 2e-4) << i;
-      }
+      expect_meaning(OpCode::matmul, {random_.tensor(p.left()), random_.tensor(p.right())}, p.flags(), 0, 2e-4);
     }
   }
   set_kernel_threads(before);
@@ -208,17 +172,7 @@ TEST_P(Products, OfInfinitiesAndNaNs) {
     Tensor a = random_.tensor(p.left()), b = random_.tensor(p.right(), DType::float32, -0.01, 0.01);
     for (int64_t i = 0; i < 5; ++i) a.set(p.in_left(13 * i, 7 * i), values[i]);
     b.set(p.in_right(50, 40), kInfinity);
-    const Tensor y = p.of(a, b);
-    expect_close(
-        y,
-        [&](int64_t i) {
-          double sum = 0;
-          for (int64_t k = 0; k < p.inner; ++k) {
-            sum += a.at(p.in_left(i / p.columns, k)) * b.at(p.in_right(k, i % p.columns));
-          }
-          return sum;
-        },
-        32, 1e-6);
+    expect_meaning(OpCode::matmul, {a, b}, p.flags(), 32, 1e-6);
   }
 }
 

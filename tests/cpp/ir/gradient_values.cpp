@@ -5,7 +5,7 @@
 #include "interpreter.h"
 #include "ir/grammar.h"
 #include "ir/transform/gradients.h"
-#include "table_rows.h"
+#include "reference/table_rows.h"
 
 namespace alloy::test {
 namespace {
@@ -89,7 +89,7 @@ void check_op(OpCode code, const std::vector<Dims>& shapes, Attributes attribute
 
 TEST(GradientValues, TableOps) {
   for (const OpInfo& row : op_table()) {
-    if (is_without_gradient(row.code)) continue;
+    if (reference::is_without_gradient(row.code)) continue;
     const Domain domain = row.domain;
     switch (row.family) {
       case Family::kUnary:

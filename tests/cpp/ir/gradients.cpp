@@ -9,7 +9,7 @@
 #include "ir/text/text.h"
 #include "ir/transform/gradients.h"
 #include "ir/transform/rewrite.h"
-#include "table_rows.h"
+#include "reference/table_rows.h"
 
 namespace alloy::test {
 namespace {
@@ -261,7 +261,7 @@ TEST(Gradients, EveryOpHasOneOrSaysSo) {
       const std::string mistake = error_of([&] { found = gradients(graph, y, {operands[i]}); });
       EXPECT_EQ(verify(graph), std::vector<std::string>{});
       const auto listed = kWithoutSlope.find(op_name);
-      const bool without_slope = !op->info().reads(i) || is_without_gradient(op->code) ||
+      const bool without_slope = !op->info().reads(i) || reference::is_without_gradient(op->code) ||
                                  (listed != kWithoutSlope.end() &&
                                   std::find(listed->second.begin(), listed->second.end(), i) != listed->second.end());
       if (without_slope) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace alloy::test {
+namespace alloy::reference {
 
 using PhiloxBlock = std::array<uint32_t, 4>;
 
@@ -31,6 +31,9 @@ class Stream {
   // Word i of the stream.
   uint32_t word(uint64_t i) const { return philox(counter_at(i / 4), key_)[i % 4]; }
 
+  // The uniform number in [0, 1) that the word makes.
+  double unit(uint64_t i) const { return (word(i) & 0x7FFFFF) * 0x1p-23; }
+
   // The counter so many blocks later.
   PhiloxBlock counter_at(uint64_t blocks) const {
     PhiloxBlock counter = counter_;
@@ -48,17 +51,19 @@ class Stream {
   std::array<uint32_t, 2> key_;
 };
 
+// The probability that a standard normal number is below x.
+inline double normal_below(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
+
 // The number that a standard normal one is below with probability p: by halving, to double precision.
 inline double normal_quantile(double p) {
   double low = -40, high = 40;
   for (int i = 0; i < 120; ++i) {
     const double middle = (low + high) / 2;
     // Of the tail that is small: there doubles tell probabilities apart.
-    const bool is_above =
-        p < 0.5 ? std::erfc(-middle / std::sqrt(2.0)) / 2 < p : std::erfc(middle / std::sqrt(2.0)) / 2 > 1 - p;
+    const bool is_above = p < 0.5 ? normal_below(middle) < p : normal_below(-middle) > 1 - p;
     (is_above ? low : high) = middle;
   }
   return (low + high) / 2;
 }
 
-}  // namespace alloy::test
+}  // namespace alloy::reference

@@ -1,23 +1,13 @@
-// The rows of the op table for one number at a time: what the tests' second device (tests/remote_device) computes with,
-// and the reference for kernels and whole graphs (references.h).
+// The rows of the op table for one number at a time.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
 #include "ir/op.h"
-#include "vocabulary.h"
+#include "reference/vocabulary.h"
 
-namespace alloy::test {
-
-// A bool's byte.
-enum class Bool : uint8_t {};
-
-// What an element of T is computed as: a float of any width is a double meanwhile, a bool 0 or 1.
-template <class T>
-using Number = std::conditional_t<std::is_convertible_v<T, float> && !std::is_integral_v<T>, double,
-                                  std::conditional_t<std::is_same_v<T, Bool>, int32_t, T>>;
+namespace alloy::reference {
 
 namespace rows {
 
@@ -69,13 +59,12 @@ constexpr TypeClass last_of(TypeClass, TypeClass, TypeClass last) { return last;
 
 }  // namespace rows
 
-// True if a row of those types takes elements of T.
-template <class T>
+// True if a row of those types computes with numbers N.
+template <class N>
 constexpr bool is_of(ir::TypeClass types) {
   switch (types) {
-    case rows::floating: return std::is_same_v<T, float>;
-    case rows::numeric: return !std::is_same_v<T, Bool>;
-    case rows::integer: return std::is_integral_v<T>;
+    case rows::floating: return std::is_floating_point_v<N>;
+    case rows::integer: return std::is_integral_v<N>;
     default: return true;
   }
 }
@@ -111,4 +100,4 @@ constexpr bool is_without_gradient(ir::OpCode code) {
   }
 }
 
-}  // namespace alloy::test
+}  // namespace alloy::reference

@@ -2,16 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "elements.h"
-#include "reference.h"
+#include "reference/reference.h"
 
-namespace alloy::remote {
+namespace alloy::reference {
 namespace {
 
-using ir::Attr;
-using ir::Op;
-using ir::OpCode;
-using Numbers = std::vector<double>;
+using Row = std::vector<double>;
 
 double activated(int64_t how, double x) {
   switch (how) {
@@ -34,33 +30,36 @@ double slope(int64_t how, double y) {
   }
 }
 
-// An op's operands as numbers, its flags, and the places of its elements.
+// An op's operands and results as numbers, its flags, and the places of its elements.
 struct Cells {
-  int64_t steps, batch, units, gates;
-  std::vector<int64_t> how;
-  bool reverse, after, flips;
-  std::vector<Numbers> in, out;
-  Numbers weights, mask;
+  int64_t steps, batch, units;
+  Dims how;
+  bool reverse, after, flips, masked, peephole, of_cells;
+  std::vector<Row> in, out;
+  Row weights, mask;
 
-  Cells(const Op& op, size_t sequence, size_t weights_at) : weights_at_(weights_at) {
-    const ir::Shape &x = op.operands[sequence].shape(), &w = op.operands[weights_at].shape();
-    steps = x[0];
-    batch = x[1];
-    units = w[1];
-    gates = w[0] / std::max<int64_t>(units, 1);
-    const ir::Dims& list = op.attributes.ints(Attr::kActivations);
-    how.assign(list.begin(), list.end());
-    reverse = op.attributes.flag(Attr::kReverse);
-    after = op.attributes.flag(Attr::kResetAfter);
-    flips = op.attributes.flag(Attr::kFlipZ);
-    for (const ir::Value& v : op.operands) in.emplace_back(count_of(v.shape().dims()));
-    for (const ir::Type& type : op.results) out.emplace_back(count_of(type.shape.dims()));
+  // `sequence` and `w`: which operands are like the sequence of inputs, and the weights.
+  Cells(const Op& op, const Arrays<double>& operands, size_t sequence, size_t w)
+      : steps(operands[sequence].dims[0]),
+        batch(operands[sequence].dims[1]),
+        units(operands[w].dims[1]),
+        how(op.attributes.ints(Attr::kActivations)),
+        reverse(op.attributes.flag(Attr::kReverse)),
+        after(op.attributes.flag(Attr::kResetAfter)),
+        flips(op.attributes.flag(Attr::kFlipZ)),
+        masked(op.attributes.flag(Attr::kMasked)),
+        peephole(op.attributes.flag(Attr::kPeephole)),
+        of_cells(op.attributes.flag(Attr::kCellGradient)),
+        weights(operands[w].values),
+        mask(batch * units, 1) {
+    for (const Array& x : operands) in.push_back(x.values);
+    for (const Type& type : op.results) out.emplace_back(count_of(type.shape.dims()));
   }
 
-  void load(const std::byte* const* operands) {
-    for (size_t i = 0; i < in.size(); ++i) in[i] = floats(operands[i], in[i].size());
-    weights = in[weights_at_];
-    mask.assign(batch * units, 1);
+  Arrays<double> results(const Op& op) const {
+    Arrays<double> arrays;
+    for (size_t i = 0; i < out.size(); ++i) arrays.push_back({op.results[i].shape.dims(), out[i]});
+    return arrays;
   }
   int64_t time(int64_t i) const { return reverse ? steps - 1 - i : i; }
   int64_t at(int64_t t, int64_t n, int64_t u) const { return (t * batch + n) * units + u; }
@@ -68,7 +67,7 @@ struct Cells {
     return ((t * batch + n) * count + g) * units + u;
   }
   // What the sequence, or before its first step `first`, has for the step before the i-th.
-  double before(const Numbers& sequence, const Numbers& first, int64_t i, int64_t n, int64_t u) const {
+  double before(const Row& sequence, const Row& first, int64_t i, int64_t n, int64_t u) const {
     return i == 0 ? first[n * units + u] : sequence[at(time(i - 1), n, u)];
   }
   // A gate's sum of states(k) over all units k.
@@ -78,16 +77,10 @@ struct Cells {
     for (int64_t k = 0; k < units; ++k) total += states(k) * weights[(g * units + u) * units + k];
     return total;
   }
-  void store(std::byte* const* results) const {
-    for (size_t i = 0; i < out.size(); ++i) store_floats(results[i], out[i]);
-  }
-
- private:
-  size_t weights_at_;
 };
 
-void rnn(Cells& c, bool masked) {
-  if (masked) c.mask = c.in[3];
+void rnn(Cells& c) {
+  if (c.masked) c.mask = c.in[3];
   for (int64_t i = 0; i < c.steps; ++i) {
     for (int64_t n = 0; n < c.batch; ++n) {
       for (int64_t u = 0; u < c.units; ++u) {
@@ -101,9 +94,9 @@ void rnn(Cells& c, bool masked) {
   }
 }
 
-void lstm(Cells& c, bool masked, bool peephole) {
-  if (masked) c.mask = c.in[4];
-  const Numbers zeros(4 * c.units), &peeps = peephole ? c.in.back() : zeros;
+void lstm(Cells& c) {
+  if (c.masked) c.mask = c.in[4];
+  const Row zeros(4 * c.units), &peeps = c.peephole ? c.in.back() : zeros;
   for (int64_t i = 0; i < c.steps; ++i) {
     for (int64_t n = 0; n < c.batch; ++n) {
       for (int64_t u = 0; u < c.units; ++u) {
@@ -123,16 +116,16 @@ void lstm(Cells& c, bool masked, bool peephole) {
   }
 }
 
-void gru(Cells& c, bool masked) {
-  if (masked) c.mask = c.in.back();
-  const Numbers zeros(c.units), &bias = c.after ? c.in[3] : zeros;
+void gru(Cells& c) {
+  if (c.masked) c.mask = c.in.back();
+  const Row zeros(c.units), &bias = c.after ? c.in[3] : zeros;
   const int64_t kept = c.after ? 4 : 3;
   for (int64_t i = 0; i < c.steps; ++i) {
     const int64_t t = c.time(i);
     for (int64_t n = 0; n < c.batch; ++n) {
       const auto old = [&](int64_t k) { return c.before(c.out[0], c.in[2], i, n, k); };
       const auto states = [&](int64_t k) { return c.mask[n * c.units + k] * old(k); };
-      Numbers sums(kept * c.units);
+      Row sums(kept * c.units);
       for (int64_t g = 0; g < 2; ++g) {
         for (int64_t u = 0; u < c.units; ++u)
           sums[g * c.units + u] = c.in[0][c.gate(t, n, g, u, 3)] + c.sum(g, u, states);
@@ -152,19 +145,19 @@ void gru(Cells& c, bool masked) {
 }
 
 // What flows to the state before through the sums of all gates, whose gradients are `gates`.
-double carried(const Cells& c, const Numbers& gates, int64_t n, int64_t u) {
+double carried(const Cells& c, const Row& gates, int64_t n, int64_t u) {
   double total = 0;
   for (size_t j = 0; j < gates.size(); ++j) total += gates[j] * c.weights[static_cast<int64_t>(j) * c.units + u];
   return total * c.mask[n * c.units + u];
 }
 
 // Operands: gradient, sums, weights[, mask].
-void rnn_gradient(Cells& c, bool masked) {
-  if (masked) c.mask = c.in[3];
+void rnn_gradient(Cells& c) {
+  if (c.masked) c.mask = c.in[3];
   for (int64_t n = 0; n < c.batch; ++n) {
-    Numbers later(c.units);
+    Row later(c.units);
     for (int64_t i = c.steps - 1; i >= 0; --i) {
-      Numbers gates(c.units);
+      Row gates(c.units);
       for (int64_t u = 0; u < c.units; ++u) {
         const int64_t at = c.at(c.time(i), n, u);
         gates[u] = c.out[0][at] = (c.in[0][at] + later[u]) * slope(c.how[0], activated(c.how[0], c.in[1][at]));
@@ -176,21 +169,21 @@ void rnn_gradient(Cells& c, bool masked) {
 }
 
 // Operands: gradient, gates, cells, weights, first cell[, mask][, peephole][, gradient of the cells].
-void lstm_gradient(Cells& c, bool masked, bool peephole, bool of_cells) {
-  if (masked) c.mask = c.in[5];
-  const Numbers zeros(4 * c.units), &peeps = peephole ? c.in[masked ? 6 : 5] : zeros;
+void lstm_gradient(Cells& c) {
+  if (c.masked) c.mask = c.in[5];
+  const Row zeros(4 * c.units), &peeps = c.peephole ? c.in[c.masked ? 6 : 5] : zeros;
   for (int64_t n = 0; n < c.batch; ++n) {
-    Numbers later(c.units), later_cell(c.units);
+    Row later(c.units), later_cell(c.units);
     for (int64_t i = c.steps - 1; i >= 0; --i) {
       const int64_t t = c.time(i);
-      Numbers gates(4 * c.units);
+      Row gates(4 * c.units);
       for (int64_t u = 0; u < c.units; ++u) {
         const int64_t at = c.at(t, n, u);
         double y[4];
         for (int64_t g = 0; g < 4; ++g) y[g] = c.in[1][c.gate(t, n, g, u, 4)];
         const double before = c.before(c.in[2], c.in[4], i, n, u), active = activated(c.how[4], c.in[2][at]);
         const double dh = c.in[0][at] + later[u];
-        const double dc = later_cell[u] + dh * y[3] * slope(c.how[4], active) + (of_cells ? c.in.back()[at] : 0);
+        const double dc = later_cell[u] + dh * y[3] * slope(c.how[4], active) + (c.of_cells ? c.in.back()[at] : 0);
         const double flows[4] = {dc * y[2], dc * before, dc * y[0], dh * active};
         later_cell[u] = dc * y[1];
         for (int64_t g = 0; g < 4; ++g) {
@@ -207,14 +200,14 @@ void lstm_gradient(Cells& c, bool masked, bool peephole, bool of_cells) {
 }
 
 // Operands: gradient, sums, states, weights, first state[, mask].
-void gru_gradient(Cells& c, bool masked) {
-  if (masked) c.mask = c.in[5];
+void gru_gradient(Cells& c) {
+  if (c.masked) c.mask = c.in[5];
   const int64_t kept = c.after ? 4 : 3, units = c.units;
   for (int64_t n = 0; n < c.batch; ++n) {
-    Numbers later(units);
+    Row later(units);
     for (int64_t i = c.steps - 1; i >= 0; --i) {
       const int64_t t = c.time(i);
-      Numbers gates(3 * units), next(units);
+      Row gates(3 * units), next(units);
       const auto sum = [&](int64_t g, int64_t u) { return c.in[1][c.gate(t, n, g, u, kept)]; };
       const auto reset = [&](int64_t u) { return activated(c.how[1], sum(1, u)); };
       const auto old = [&](int64_t u) { return c.before(c.in[2], c.in[4], i, n, u); };
@@ -246,27 +239,25 @@ void gru_gradient(Cells& c, bool masked) {
   }
 }
 
-}  // namespace
-
-Reference recurrent_reference(const Op& op) {
-  const bool masked = op.attributes.flag(Attr::kMasked), peephole = op.attributes.flag(Attr::kPeephole),
-             of_cells = op.attributes.flag(Attr::kCellGradient);
-  const OpCode code = op.code;
-  const bool backward = code == OpCode::rnn_gradient || code == OpCode::lstm_gradient || code == OpCode::gru_gradient;
-  const size_t sequence = backward ? 1 : 0, weights = !backward ? 1 : code == OpCode::rnn_gradient ? 2 : 3;
-  return [=, cells = Cells(op, sequence, weights)](const std::byte* const* operands, std::byte* const* results) {
-    Cells c = cells;
-    c.load(operands);
-    switch (code) {
-      case OpCode::rnn: rnn(c, masked); break;
-      case OpCode::lstm: lstm(c, masked, peephole); break;
-      case OpCode::gru: gru(c, masked); break;
-      case OpCode::rnn_gradient: rnn_gradient(c, masked); break;
-      case OpCode::lstm_gradient: lstm_gradient(c, masked, peephole, of_cells); break;
-      default: gru_gradient(c, masked);
-    }
-    c.store(results);
-  };
+template <void (*kCompute)(Cells&), size_t kSequence, size_t kWeights>
+Arrays<double> cells(const Op& op, const Arrays<double>& in) {
+  Cells c(op, in, kSequence, kWeights);
+  kCompute(c);
+  return c.results(op);
 }
 
-}  // namespace alloy::remote
+}  // namespace
+
+Function<double> recurrent(OpCode code) {
+  switch (code) {
+    case OpCode::rnn: return cells<rnn, 0, 1>;
+    case OpCode::lstm: return cells<lstm, 0, 1>;
+    case OpCode::gru: return cells<gru, 0, 1>;
+    case OpCode::rnn_gradient: return cells<rnn_gradient, 1, 2>;
+    case OpCode::lstm_gradient: return cells<lstm_gradient, 1, 3>;
+    case OpCode::gru_gradient: return cells<gru_gradient, 1, 3>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace alloy::reference

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace alloy::test {
+namespace alloy::reference {
 
 template <class N>
 using Unsigned = std::make_unsigned_t<N>;
@@ -242,4 +242,4 @@ N ShiftRight(N, N a, N b) {
   return a >> b;
 }
 
-}  // namespace alloy::test
+}  // namespace alloy::reference

@@ -1,0 +1,72 @@
+// Softmax, its logarithm and the cross entropy.
+#include <cmath>
+#include <string>
+
+#include "reference/reference.h"
+
+namespace alloy::reference {
+namespace {
+
+// The rows along the op's axis: the dimensions with one element along it, and the row of every element.
+struct Rows {
+  Dims dims;
+  std::vector<size_t> of;
+
+  Rows(const Op& op, const Dims& all) : dims(all) {
+    dims[axis_of(op)] = 1;
+    for_each_place(all, steps_of(dims, all), 0, [&](size_t row) { of.push_back(row); });
+  }
+};
+
+Array log_softmax_of(const Array& x, const Rows& row) {
+  std::vector<size_t> greatest(count_of(row.dims), SIZE_MAX);
+  for (size_t i = 0; i < x.size(); ++i) {
+    size_t& best = greatest[row.of[i]];
+    if (best == SIZE_MAX || std::isnan(x.values[best]) || x.values[i] > x.values[best]) best = i;
+  }
+  // The greatest adds 1, which would hide how little the others add.
+  std::vector<double> others(greatest.size(), 0);
+  Array out(x.dims);
+  for (size_t i = 0; i < x.size(); ++i) {
+    out.values[i] = x.values[i] - x.values[greatest[row.of[i]]];
+    if (greatest[row.of[i]] != i) others[row.of[i]] += std::exp(out.values[i]);
+  }
+  for (size_t i = 0; i < x.size(); ++i) out.values[i] -= std::log1p(others[row.of[i]]);
+  return out;
+}
+
+Arrays<double> log_softmax(const Op& op, const Arrays<double>& in) {
+  return {log_softmax_of(in[0], Rows(op, in[0].dims))};
+}
+
+Arrays<double> exp_log_softmax(const Op& op, const Arrays<double>& in) {
+  Array out = log_softmax_of(in[0], Rows(op, in[0].dims));
+  for (double& v : out.values) v = std::exp(v);
+  return {out};
+}
+
+Arrays<double> cross_entropy(const Op& op, const Arrays<double>& in) {
+  const Rows rows(op, in[0].dims);
+  const Array logs = log_softmax_of(in[0], rows);
+  const std::vector<double>& labels = in[1].values;
+  Array losses(rows.dims), out(op.results[0].shape.dims());
+  for (size_t i = 0; i < logs.size(); ++i) losses.values[rows.of[i]] -= labels[i] == 0 ? 0 : labels[i] * logs.values[i];
+  const std::string& reduction = op.attributes.word(Attr::kReduction);
+  if (reduction == "none") return {losses};
+  for (double v : losses.values) out.values[0] += v;
+  if (reduction == "mean") out.values[0] /= static_cast<double>(losses.size());
+  return {out};
+}
+
+}  // namespace
+
+Function<double> softmax(OpCode code) {
+  switch (code) {
+    case OpCode::softmax: return exp_log_softmax;
+    case OpCode::log_softmax: return log_softmax;
+    case OpCode::softmax_cross_entropy: return cross_entropy;
+    default: return nullptr;
+  }
+}
+
+}  // namespace alloy::reference
