@@ -1,13 +1,12 @@
-# The entry points. Each sets up what it needs: system packages, .venv, and an editable installation in
-# build/editable, the one tree that also holds the C++ tests and the benchmark. The second run starts at once.
+# The entry points. Each one sets up its requirements: system packages, .venv, and an editable installation in
+# build/editable, which also holds the C++ tests and the benchmark. The second run starts at once.
 
 VENV := .venv
 BUILD := build/editable
 BENCH := build/bench
 ASAN := build/asan
-# First in the path: pip's cmake and ninja, for what the programs below run, the rebuild of `import alloy` among them.
-# Recipes name the programs themselves by their path, because Apple's make looks for them in the path that it was
-# started with.
+# pip's cmake and ninja come first in the path, for programs that run below and for the rebuild of `import alloy`.
+# Recipes call programs of .venv by their path, because Apple's make searches the path that it was started with.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONPATH
 
@@ -24,8 +23,8 @@ setup: $(BUILD)/.installed
 train: setup
 	$(VENV)/bin/alloy train
 
-# On a Mac the programs that Apple is known to answer otherwise (tests/mac/expected.txt) are left to mac-report, and
-# nothing stands in for its device.
+# On a Mac, mac-report runs the programs whose results are known to differ on Apple's framework
+# (tests/mac/expected.txt), and no other device can take the place of Apple's.
 MAC := $(filter Darwin,$(shell uname))
 
 test: test-native test-python $(if $(MAC),,test-imitations test-remote)
@@ -36,41 +35,41 @@ test-native: build-tests
 build-tests: $(BUILD)/.with-tests
 	$(VENV)/bin/cmake --build $(BUILD) --target all tests
 
-# Two tests at a time, because many wait for a child of theirs; each computes in as many threads as it would alone.
+# Two tests at a time, because many wait for a child process; each test computes with as many threads as alone.
 PYTEST := $(VENV)/bin/python -m pytest --quiet --numprocesses 2 --dist worksteal
 
 test-python: build-tests
 	$(PYTEST)
 
-# The portable framework imitates a macOS (csrc/README.md): every op, the programs that Apple cannot bear, variables and
-# whole trainings take seconds, all that sees the engine takes minutes.
+# The portable framework imitates a version of macOS (csrc/README.md). Every op, the quirks, variables and whole
+# trainings take seconds; all tests of the engine take minutes.
 test-imitations: $(IMITATED:%=test-%)
 
 $(IMITATED:%=test-%): test-%: setup $(VENV)/.requirements-of-test
 	env ALLOY_PRETEND=$* $(PYTEST) \
 	  $(addprefix tests/python/,ops/test_ops.py device/test_quirks.py graph/test_storage.py training/test_training.py)
 
-# On the tests' own device (tests/remote_device), which the native tests build: every op. test-all-remote: whatever does
-# not ask for a property of the CPU.
+# Every op on the tests' own device (tests/remote_device), which build-tests builds. test-all-remote: all tests that do
+# not need the CPU.
 REMOTE := env LD_LIBRARY_PATH="$(CURDIR)/$(BUILD)/tests/remote"
 
 test-remote: build-tests
 	$(REMOTE) $(PYTEST) tests/python/ops/test_ops.py tests/python/device/test_device.py
 
-# The Objective-C runtime's part on the other processor, emulated.
+# The Objective-C runtime for arm64, emulated.
 test-arm64: $(VENV)/.requirements-of-test
 	tests/arm64.sh
 
-# Every stage, with what it took. Under the oldest imitation, which differs most, runs every test; test-all-macos26 and
-# its kin are there for the others.
+# Every stage, with its times. It runs all tests under the oldest imitation, which differs most; test-all-macos26 and
+# the others run them under the other imitations.
 test-all:
 	python3 .ci/stages.py
 
-# What type checkers say of the package and of users' programs.
+# Type-checks the package and programs of users.
 test-types: $(BUILD)/.installed $(VENV)/.requirements-of-types
 	$(VENV)/bin/pyright --level error --pythonpath $(VENV)/bin/python python/alloy tests/typed
 
-# The small programs of tests/programs with every clang++ of version 14 or newer that is in the path.
+# The small programs of tests/programs, with every clang++ of version 14 or newer in the path.
 test-clangs: setup $(VENV)/.requirements-of-test
 	@found=; for version in 14 15 16 17 18 19 20 21; do \
 	  if command -v clang++-$$version > /dev/null; then \
@@ -79,11 +78,11 @@ test-clangs: setup $(VENV)/.requirements-of-test
 	  fi; \
 	done; echo "Found:$${found:- no clang++-14 or newer under its versioned name}"; [ -n "$$found" ]
 
-# A training that is killed 50 times, where test-python kills it 10 times.
+# Kills a training 50 times; test-python kills it 10 times.
 test-kills: setup $(VENV)/.requirements-of-test
 	env ALLOY_KILLS=50 $(VENV)/bin/python -m pytest --quiet tests/python/training/test_resume.py -k killed
 
-# Tests that see no device, or choose it themselves.
+# Tests that use no device, or choose it themselves.
 HOST := $(addprefix --ignore=tests/python/, device/test_pretence.py tools/test_mac_report.py \
   $(addprefix package/test_, borders.py clang.py packaging.py programs.py style.py))
 
@@ -95,24 +94,24 @@ $(IMITATED:%=test-all-%): test-all-%: build-tests
 	env ALLOY_PRETEND=$* $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^engine$$'
 	env ALLOY_PRETEND=$* $(PYTEST) $(HOST)
 
-# Everything there is, each source also after others were refused.
+# Builds everything, and goes on after errors.
 compile: $(BUILD)/.with-tests $(BUILD)/.with-benchmarks
 	$(VENV)/bin/cmake --build $(BUILD) --target all tests benchmarks -- -k 0
 
 # The native tests under AddressSanitizer and UndefinedBehaviorSanitizer, then the Python tests that reach most of the
-# framework's code, with the framework alone under them.
+# framework's code, in which only the framework is sanitized.
 SANITIZED_PYTHON := $(addprefix tests/python/, ops/test_ops.py ops/test_gradients.py nn/test_nn.py \
   $(addprefix graph/test_, feeds.py from_file.py graph.py storage.py) \
   $(addprefix training/test_, optimizers.py training.py))
 asan: setup $(VENV)/.requirements-of-test $(VENV)/.asan-packages
 	$(VENV)/bin/cmake --preset asan
 	$(VENV)/bin/cmake --build --preset asan --target tests
-	$(VENV)/bin/ctest --preset asan --exclude-regex 'cpu\.'  # under OpenMP's limits: minutes each, and the same memory
+	$(VENV)/bin/ctest --preset asan --exclude-regex 'cpu\.'  # limits of OpenMP take minutes, with the same memory accesses
 	env LD_PRELOAD="$$(g++ -print-file-name=libasan.so):$$(g++ -print-file-name=libstdc++.so)" \
 	  LD_LIBRARY_PATH="$(CURDIR)/$(ASAN)" ASAN_OPTIONS=detect_leaks=0 \
 	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(VENV)/bin/python -m pytest $(SANITIZED_PYTHON)
 
-# Alloy as users get it, a wheel of what build/editable holds, among the peers: one environment for all.
+# Alloy as users get it (a wheel of build/editable) and the other frameworks, in one environment.
 bench: $(BUILD)/.with-benchmarks $(BENCH)/.peers
 	$(VENV)/bin/cmake --build $(BUILD) --target all benchmarks
 	$(VENV)/bin/python -m pip wheel --quiet $(BUILD_OPTIONS) --no-deps --wheel-dir $(BENCH) .
@@ -121,7 +120,7 @@ bench: $(BUILD)/.with-benchmarks $(BENCH)/.peers
 	$(BENCH)/venv/bin/python benchmarks/run.py --output benchmarks
 	$(BENCH)/venv/bin/python benchmarks/compile_times.py --output benchmarks/COMPILE_TIMES.md
 
-# The site, in build/site. The code on its pages is run by test-python (test_docs.py).
+# The site, in build/site. test-python runs the code on its pages (test_docs.py).
 docs: $(BUILD)/.installed $(VENV)/.requirements-of-docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 	@echo "build/site/index.html"
@@ -133,9 +132,9 @@ wheel: $(VENV)/.wheel-tools
 clean:
 	rm -rf build dist $(VENV)
 
-# Stamps: each is as new as the last time its step succeeded.
+# Stamps: each is as new as the last success of its step.
 
-# Whatever its stamp says, an environment that does not work is made anew.
+# An environment that does not work is made again, whatever its stamp says.
 ifneq ($(shell packaging/make_environment.sh --check $(VENV)),yes)
 .PHONY: $(VENV)/.created
 endif
@@ -148,7 +147,7 @@ $(VENV)/.asan-packages: $(VENV)/.created
 	packaging/install_system_packages.sh tests asan
 	@touch $@
 
-# What the build, the tests, the type checker and the documentation need of Python: groups of pyproject.toml. Python
+# Python packages for the build, the tests, the type checker and the documentation: groups of pyproject.toml. Python
 # compiles the modules that a program imports; compiling all that pip installs takes a third of its time.
 $(VENV)/.requirements-of-%: $(VENV)/.created pyproject.toml packaging/requirements_of.py
 	$(VENV)/bin/python packaging/requirements_of.py $* > $(VENV)/requirements-of-$*.txt
@@ -159,7 +158,7 @@ $(BUILD)/.installed: $(VENV)/.requirements-of-build
 	$(VENV)/bin/python -m pip install --no-compile $(BUILD_OPTIONS) --config-settings=editable.rebuild=true --editable '.[digits]'
 	@touch $@
 
-# The tests and the benchmarks enter the tree when they are wanted first, with what they need.
+# The first target that needs the tests or the benchmarks adds them to the build, with their requirements.
 $(BUILD)/.with-tests: $(BUILD)/.installed $(VENV)/.requirements-of-test
 	packaging/install_system_packages.sh tests
 	$(VENV)/bin/cmake -DALLOY_BUILD_TESTS=ON $(BUILD)
@@ -181,8 +180,8 @@ $(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt
 	$(VENV)/bin/python -m pip install --quiet --requirement packaging/requirements.txt
 	@touch $@
 
-# What Alloy does on this machine, in build/mac-report, whatever fails on the way. Nothing is made before the first
-# script has seen that it can be.
+# Describes how Alloy behaves on this machine, in build/mac-report, and continues after failures. The first script
+# checks that Alloy can be built, before anything is installed.
 mac-report:
 	packaging/preflight.sh
 	packaging/install_system_packages.sh

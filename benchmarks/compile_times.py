@@ -1,6 +1,6 @@
-"""How long compiling takes, by size: python benchmarks/compile_times.py [--output FILE.md]
+"""Measures compile times by size: python benchmarks/compile_times.py [--output FILE.md]
 
-Each graph is compiled three times, each time anew; the table gives the median. Building the graph and its first run do
+Each graph is compiled three times; the table gives the median. Building the graph and its first run do
 not count. Time per op should not grow with the number of ops."""
 
 import argparse
@@ -13,7 +13,7 @@ import alloy as al
 
 
 def trained_chain(layers, shared=False):
-    """tanh(y @ w) again and again, with SGD; with one w for all layers it is an unrolled recurrence."""
+    """Returns a step of repeated tanh(y @ w), with SGD; with one w for all layers it is an unrolled recurrence."""
     graph = al.Graph()
     x = y = graph.placeholder((4, 4))
     weights = [graph.variable(np.eye(4, dtype=np.float32)) for _ in range(1 if shared else layers)]
@@ -119,7 +119,7 @@ def main():
     if output:
         with open(output, "w") as file:
             file.write(
-                "# Compile times\n\nOf `benchmarks/compile_times.py`: the median of three compilations, each of a new "
+                "# Compile times\n\nBy `benchmarks/compile_times.py`: the median of three compilations, each of a new "
                 "graph.\n\n"
             )
             file.write("\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""How far loading batches and computing steps overlap, where loading waits as long as a step computes.
+"""Measures how far loading batches and computing steps overlap, if loading waits as long as a step computes.
 
     python benchmarks/input.py
 

@@ -1,6 +1,6 @@
-"""Writes what run.py measured: RESULTS.md and results.png.
+"""Writes the results of run.py: RESULTS.md and results.png.
 
-python benchmarks/report.py build/bench/results.json benchmarks    the same report anew"""
+python benchmarks/report.py build/bench/results.json benchmarks    the same report again"""
 
 import json
 import statistics
@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 
 ALLOY = "Alloy"
-# Okabe and Ito's colours, which colour-blind people tell apart too; and a shape for each.
+# Okabe and Ito's colours, which colour-blind people can distinguish, and a shape for each.
 MARKS = {
     "PyTorch eager": ("#D55E00", "o"),
     "PyTorch compile": ("#E69F00", "s"),
@@ -37,7 +37,7 @@ def fastest_peer(row):
 
 
 def ratio(row, column):
-    """How many times faster Alloy is; None where one of the two was not measured."""
+    """Returns how many times faster Alloy is; None if one of the two was not measured."""
     if ALLOY not in row["columns"] or column not in row["columns"]:
         return None
     return median(row, column) / median(row, ALLOY)
@@ -49,7 +49,7 @@ def duration(seconds):
 
 
 def line(row):
-    """A row for the terminal."""
+    """Returns a row for the terminal."""
     parts = [f"{column} {duration(median(row, column))}" for column in row["columns"]]
     parts += [f"{column} failed ({reason})" for column, reason in row["failed"].items() if column not in row["columns"]]
     return f"{row['title']}: " + ", ".join(parts)
@@ -92,7 +92,7 @@ def goal(name, measured, asked, aim="", at_most=False, show="{:.2f}"):
 
 
 def goals(results):
-    """(goal, asked, aim, measured, reached) of everything that was measured and has a goal."""
+    """Returns (goal, asked, aim, measured, reached) for each measurement that has a goal."""
     found = []
     quiet = {row["workload"]: row for row in results["rows"] if not row["beside_busy"]}
     for row in results["rows"]:
@@ -110,7 +110,7 @@ def goals(results):
 
 
 def speed_goals(row, quiet):
-    """Of a row beside its peers, and of one on busy cores beside the same on quiet ones."""
+    """Returns the goals of a row beside its peers, and of a row on busy cores beside the same row on quiet ones."""
     found, target, peer = [], row["target"], fastest_peer(row)
     if target and ratio(row, peer):
         name = f"{row['title']}: times faster than the fastest peer ({peer})"
@@ -125,7 +125,7 @@ def speed_goals(row, quiet):
 
 
 def goals_alone(title, alone):
-    """Of processes that run one framework and one workload each."""
+    """Returns the goals of processes that each run one framework and one workload."""
     found = []
     if {ALLOY, "PyTorch eager"} <= alone.keys():
         share = alone[ALLOY]["peak_bytes"] / alone["PyTorch eager"]["peak_bytes"]
@@ -138,28 +138,28 @@ def goals_alone(title, alone):
 
 METHOD = """## How it is measured
 
-* One warm process a framework. They take turns in blocks of about 0.1 s, round after round, each round beginning with
-  another one; whoever has no turn sleeps. During a turn the sleeping workers used {idle:.1f} % of a core together,
-  and everything else on the machine {others:.1f} %; the load when the run began was {load:.2f}.
-* Everybody starts from the same weights, which NumPy makes from a seed, and gets the same batches. Before anything is
-  timed, the losses of the first step (to 1e-4) and after three more (to 1e-2) are compared between all frameworks;
-  who differs is listed above, not timed.
-* Two sets of labels take turns, so that nothing is learned by heart: vanishing gradients would end as denormal
+* Each framework has one warm process. The processes take turns in blocks of about 0.1 s, round after round; each round
+  begins with another process, and waiting processes sleep. During a turn, the sleeping workers used {idle:.1f} % of a
+  core together, and all other programs {others:.1f} %; the load at the start was {load:.2f}.
+* All frameworks start from the same weights, which NumPy makes from a seed, and get the same batches. Before the
+  timing, the losses of the first step (to 1e-4) and after three more (to 1e-2) are compared between all frameworks. A
+  framework that differs is listed above and not timed.
+* Two sets of labels alternate, so that no network learns them by heart: vanishing gradients would become denormal
   numbers, which are slow.
 * A step is the forward pass, the gradients of all parameters and the optimizer, with batch normalisation updating its
-  averages. The clock stops when the last step's loss is a NumPy number and the parameters are there. Peers may run
-  ahead within a block (JAX does); where "every loss read" is said, and in inference, each result is waited for. The
-  peers' batches are tensors of their own beforehand. Alloy's are NumPy arrays: every step reads the images in
-  place (`al.empty`), or copies them where they are so few bytes that this is faster, and copies the labels in and its
-  loss out.
-* The same number of threads for everybody. PyTorch, the one peer with OpenMP, runs with its default waiting and with
-  passive waiting, eager and compiled, with images channels-first and channels-last, with plain and fused optimizers;
-  TensorFlow with XLA, without, and without oneDNN. The best is taken. Allocator settings were tried too and change
-  nothing. What is known to make each peer faster is said in its file under `benchmarks/workers`.
-* Everybody computes in float32, each with its defaults. On processors with AMX, Alloy multiplies large matrices by
-  their tiles with every float32 as the sum of three bfloat16s, which is as exact as float32 (README, "How exact it
-  is"); the peers' ways to use those tiles round to bfloat16.
-* MLX's package for Linux brings the reference BLAS, on one thread; it is measured as it comes.
+  averages. The clock stops when the last step's loss is a NumPy number and the parameters are computed. Peers may run
+  ahead within a block (JAX does); with "every loss read", and in inference, each result is waited for. The peers'
+  batches are already tensors of their own. Alloy's are NumPy arrays: every step reads the images in place
+  (`al.empty`), or copies them if that is faster because they are small, and copies the labels in and its loss out.
+* All frameworks have the same number of threads. PyTorch, the only peer with OpenMP, runs with its default waiting and
+  with passive waiting, eager and compiled, with images channels-first and channels-last, with plain and fused
+  optimizers; TensorFlow with XLA, without, and without oneDNN. The best variant is taken. Settings of the allocator
+  were tried too and change nothing. Each peer's file under `benchmarks/workers` names the known ways to make it
+  faster.
+* All frameworks compute in float32, with their defaults. On processors with AMX, Alloy multiplies large matrices with
+  AMX's tiles, with every float32 as the sum of three bfloat16s, which is as exact as float32 (README, "How exact it
+  is"); the peers' ways to use these tiles round to bfloat16.
+* MLX's package for Linux contains the reference BLAS, with one thread; it is measured unchanged.
 """
 
 
@@ -182,13 +182,13 @@ def markdown(results):
         text += ["## Goals", "", table(["", "asked", "aim", "measured", "reached"], reached)]
     for title, inference in (("Training: one step", False), ("Inference: one batch", True)):
         if some := [row for row in rows if row["inference"] == inference]:
-            text += [f"## {title}", "", "Median, and how far the quartiles lie from it.", "", times(some, columns)]
+            text += [f"## {title}", "", "Median, and the distances of the quartiles from it.", "", times(some, columns)]
     text += memory_section(rows, columns) + other_sections(results)
     text += [
-        "## Which variant is shown",
+        "## Variants shown",
         "",
-        "Bold, with the medians of the trial of all variants. Those that were a tenth slower there than the best of "
-        "their column were not measured further.",
+        "In bold, with the medians of a trial of all variants. Variants that were a tenth slower in the trial than the "
+        "best of their column were not measured further.",
         "",
         variants(rows, [column for column in columns if column != ALLOY]),
     ]
@@ -213,11 +213,11 @@ def memory_section(rows, columns):
 
 
 def other_sections(results):
-    """What is measured of no workload."""
+    """Returns the measurements that belong to no workload."""
     text = []
     if results["imports"]:
         medians = [f"{statistics.median(seconds):.2f} s" for seconds in results["imports"].values()]
-        text += ["## Import", "", "Of a fresh interpreter, files cached by the system; median.", ""]
+        text += ["## Import", "", "In a new interpreter, with files cached by the system; median.", ""]
         text += [table(results["imports"], [medians])]
     if results["native"]:
         text += [
@@ -231,7 +231,7 @@ def other_sections(results):
 
 
 def missing_section(results):
-    """What was not measured, and how the rest was."""
+    """Returns the parts on missing measurements and on the method."""
     missing = [f"* {name}: {reason}" for name, reason in results["unavailable"].items()]
     missing += [
         f"* {row['title']}, {column}: {reason}" for row in results["rows"] for column, reason in row["failed"].items()
@@ -264,7 +264,7 @@ def cost(alone):
 
 
 def native(runs):
-    """Times and rates; the best rates of the runs whose names begin with "peak" are the peaks."""
+    """Returns times and rates; the best rates of the runs whose names begin with "peak" are the peaks."""
     peaks = {
         name: max((run.get(name, 0) for run in runs if run["run_name"].startswith("peak")), default=0)
         for name in ("FLOP/s", "bytes/s")
@@ -281,7 +281,7 @@ def native(runs):
 
 
 def panel(axis, title, rows):
-    """A line for each row, drawn into the axis."""
+    """Draws a line for each row into the axis."""
     for i, row in enumerate(rows):
         ratios = {column: ratio(row, column) for column in peers(row)}
         axis.plot(
@@ -315,7 +315,7 @@ def panel(axis, title, rows):
 
 
 def chart(results, path):
-    """Each workload a line, each peer a mark where its time is as a multiple of Alloy's."""
+    """Draws a line for each workload, and on it a mark for each peer at its time divided by Alloy's."""
     panels = [
         [
             row

@@ -1,8 +1,8 @@
-"""The side-by-side benchmark: one warm process a framework, which take turns, so that whatever the machine does meets
+"""The side-by-side benchmark: each framework has a warm process. They take turns, so that disturbances meet
 all of them alike. This file measures, report.py writes. Linux only, for it reads /proc.
 
     python benchmarks/run.py --output benchmarks                                  everything, as `make bench` does
-    python benchmarks/run.py --workload mlp_small --peers torch,jax --rounds 5    a part, into build/bench"""
+    python benchmarks/run.py --workload mlp_small --peers torch,jax --rounds 5    a part, to build/bench"""
 
 import argparse
 import contextlib
@@ -27,18 +27,18 @@ from workloads import WORKLOADS, Workload
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build"
 
-TOLERANCES = 1e-4, 1e-2  # between frameworks, relative: of the loss of the first step, and after three more
+TOLERANCES = 1e-4, 1e-2  # relative, between frameworks: of the loss of the first step, and after three more
 BLOCK_SECONDS = 0.1  # of work in one turn
-SETTLE_SECONDS = 0.01  # between turns: OpenMP's threads go on spinning for some milliseconds
+SETTLE_SECONDS = 0.01  # between turns: OpenMP's threads spin on for some milliseconds
 TRIAL_ROUNDS = 3
-TRIAL_MARGIN = 1.1  # variants that are slower than the best of their column by this factor end with the trial
-BUDGET_SECONDS = 6  # of an entry's turns in one workload: who needs more takes part in fewer rounds
+TRIAL_MARGIN = 1.1  # variants slower than the best of their column by this factor are dropped after the trial
+BUDGET_SECONDS = 6  # of an entry's turns in one workload: a slow entry takes part in fewer rounds
 IMPORT_ROUNDS = 5
 ANSWER_SECONDS = 900
 NATIVE = BUILD / "editable/benchmarks"
 
-# Environments that a peer may run faster in, by name; the first one is for everybody. Passive waiting, OpenMP's threads
-# asleep at once, costs speed on a quiet machine and saves it beside a busy process.
+# Environments in which a peer may be faster, by name; all use the first one. Passive waiting, in which OpenMP's threads
+# sleep at once, is slower on a quiet machine and faster beside a busy process.
 PLAIN = {"": {}}
 PASSIVE = {"passive waiting": {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}}
 NO_ONEDNN = {"without oneDNN": {"TF_ENABLE_ONEDNN_OPTS": "0"}}
@@ -46,7 +46,7 @@ NO_ONEDNN = {"without oneDNN": {"TF_ENABLE_ONEDNN_OPTS": "0"}}
 
 @dataclass(frozen=True)
 class Peer:
-    imports: str  # what `import` is timed with
+    imports: str  # the module whose import is timed
     command: tuple[str, ...]  # starts a worker
     environments: dict[str, dict[str, str]] = field(default_factory=PLAIN.copy)
 
@@ -57,7 +57,7 @@ def _peer(name, imports, environments=PLAIN):
 
 PEERS = {
     "alloy": _peer("alloy", "alloy"),
-    "torch": _peer("torch", "torch", PLAIN | PASSIVE),  # the one peer that computes with OpenMP
+    "torch": _peer("torch", "torch", PLAIN | PASSIVE),  # the only peer that computes with OpenMP
     "jax": _peer("jax", "jax"),
     "mlx": _peer("mlx", "mlx.core, mlx.nn"),
     "tensorflow": _peer("tensorflow", "tensorflow, keras", PLAIN | NO_ONEDNN),
@@ -65,14 +65,14 @@ PEERS = {
 
 
 class WorkerError(Exception):
-    """One sentence that says why a worker did not do it."""
+    """A sentence that says why a worker failed."""
 
 
 class Worker:
-    """A process that works only while it owes an answer."""
+    """A process that only works while the coordinator waits for its answer."""
 
     def __init__(self, name: str, peer: Peer, environment: str, threads: int, directory: Path):
-        """directory: for what the process may leave; what frameworks compile is kept there."""
+        """Starts the process. directory: for its files, such as frameworks' caches of compiled code."""
         self.name, self.peer, self.environment = name, peer, environment
         self._log = directory / f"{name}.log"
         self._variables = (
@@ -124,7 +124,7 @@ class Worker:
         return answer
 
     def cpu_seconds(self) -> float:
-        """That its threads have used so far."""
+        """Returns the CPU seconds that its threads have used so far."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -149,7 +149,7 @@ class Entry:
     variant: str
     losses: tuple[float, ...] = ()  # of the first step, and after three more
     steps: int = 3  # of a block
-    seconds: list[float] = field(default_factory=list)  # a step, block by block
+    seconds: list[float] = field(default_factory=list)  # for each step, block by block
     spent: float = 0.0
 
     @property
@@ -164,12 +164,12 @@ class Entry:
         return self.worker.ask(do, workload=self.workload, column=self.column, variant=self.variant, **arguments)
 
     def load(self):
-        """Takes the four steps that are compared between frameworks."""
+        """Runs the four steps that are compared between frameworks."""
         first = self.ask("load")["loss"]
         self.losses = first, self.block()
 
     def block(self) -> float:
-        """The last step's loss."""
+        """Runs a block of steps and returns the last step's loss."""
         answer = self.ask("run", steps=self.steps)
         if not math.isfinite(answer["loss"]):
             raise WorkerError(f"the loss became {answer['loss']}")
@@ -178,7 +178,7 @@ class Entry:
         return answer["loss"]
 
     def warm_up(self):
-        """Blocks that grow until they tell how many steps BLOCK_SECONDS hold."""
+        """Runs growing blocks to find the number of steps in BLOCK_SECONDS."""
         while self.seconds[-1] * self.steps < BLOCK_SECONDS / 2:
             self.steps = math.ceil(min(BLOCK_SECONDS / self.seconds[-1], 20 * self.steps))
             self.block()
@@ -189,7 +189,7 @@ class Entry:
 
 
 class Meter:
-    """CPU seconds during turns: those of the workers whose turn it was not, and those of everybody who is no worker."""
+    """CPU seconds during turns: of the workers that had no turn, and of all processes that are not workers."""
 
     def __init__(self):
         self.seconds = self.idle_workers = self.others = 0.0
@@ -204,7 +204,7 @@ class Meter:
         self.others += machine - all_workers
 
     def shares(self) -> dict[str, float]:
-        """Of one core."""
+        """Returns the uses as fractions of one core."""
         return {"idle_workers": self.idle_workers / self.seconds, "others": self.others / self.seconds}
 
     @staticmethod
@@ -215,8 +215,8 @@ class Meter:
 
 
 def disagreeing(losses: dict[str, list[tuple[float, ...]]]) -> dict[str, list[bool]]:
-    """For each peer's variants whether they differ from most other peers, each represented by its first variant, by
-    more than TOLERANCES."""
+    """Returns for each peer's variants if they differ by more than TOLERANCES from most other peers, of which the first
+    variant counts."""
 
     def agree(a, b):
         return all(abs(x - y) <= tolerance * abs(y) for x, y, tolerance in zip(a, b, TOLERANCES))
@@ -229,7 +229,7 @@ def disagreeing(losses: dict[str, list[tuple[float, ...]]]) -> dict[str, list[bo
 
 
 def best(entries, key) -> dict:
-    """The fastest entry of each key."""
+    """Returns the fastest entry of each key."""
     found = {}
     for entry in sorted(entries, key=lambda entry: entry.median):
         found.setdefault(key(entry), entry)
@@ -238,7 +238,7 @@ def best(entries, key) -> dict:
 
 @contextlib.contextmanager
 def busy_process():
-    """A neighbour that keeps one core's worth of the machine busy, wherever the system puts it; it ends with this
+    """Starts a process that keeps one core busy, wherever the system puts it; it ends with this
     process."""
     loop = f"import os\nwhile os.getppid() == {os.getpid()}: sum(range(100000))"
     process = subprocess.Popen([sys.executable, "-c", loop])
@@ -250,7 +250,7 @@ def busy_process():
 
 
 class Bench:
-    """The workers, and what they measure together."""
+    """The workers and their common measurements."""
 
     def __init__(self, peers: dict[str, Peer], threads: int, rounds: int, directory: Path):
         self.peers, self.threads, self.rounds, self.directory = peers, threads, rounds, directory
@@ -267,10 +267,10 @@ class Bench:
             worker.close()
 
     def measure(self, workload: Workload) -> list[dict]:
-        """The workload's row of the report, and its row beside a busy process where there is one."""
+        """Returns the workload's row of the report, and its row beside a busy process if there is one."""
         failed = {}
         entries = self._compared(self._loaded(workload, failed), failed)
-        # For the slowest the check's three steps are all that there is time for.
+        # The slowest entries only have time for the three steps of the check.
         slow = [entry for entry in entries if entry.spent > BUDGET_SECONDS]
         quick = self._each([entry for entry in entries if entry not in slow], Entry.warm_up, failed)
         quick = self._turns(quick, TRIAL_ROUNDS, failed)
@@ -279,7 +279,7 @@ class Bench:
             tried[entry.column][entry.label] = entry.median
         leaders = best(quick, lambda entry: entry.column)
         final = [entry for entry in quick if entry.median <= TRIAL_MARGIN * leaders[entry.column].median]
-        # Beside a busy process another environment may be the better one.
+        # Beside a busy process, the other environment may be better.
         each = list(best(quick, lambda entry: (entry.column, entry.worker)).values())
 
         measured = best(slow + self._turns(final, self.rounds, failed), lambda entry: entry.column)
@@ -345,12 +345,12 @@ class Bench:
         return self._each(entries, check, failed)
 
     def _turns(self, entries, rounds, failed):
-        """Blocks in turn; each round begins with another entry."""
+        """Runs blocks in turn; each round begins with another entry."""
         for entry in entries:
             entry.seconds, entry.spent = [], 0.0
 
         def turn(entry):
-            # The first turns are for everybody.
+            # All entries take part in the first rounds.
             if entry.spent <= BUDGET_SECONDS or len(entry.seconds) < TRIAL_ROUNDS:
                 time.sleep(SETTLE_SECONDS)
                 with self.meter.turn(entry.worker, self.workers):
@@ -362,7 +362,7 @@ class Bench:
         return entries
 
     def _each(self, entries, action, failed):
-        """The entries for which the action succeeded; why others did not is noted under their columns."""
+        """Returns the entries for which the action succeeded; notes under the columns why others failed."""
         succeeded = []
         for entry in entries:
             try:
@@ -374,7 +374,7 @@ class Bench:
 
     @contextlib.contextmanager
     def _in_new_process(self, entry):
-        """The same entry in a process that does nothing else."""
+        """Runs the same entry in a process of its own."""
         worker = entry.worker
         with tempfile.TemporaryDirectory() as directory:
             fresh = Worker(worker.name, worker.peer, worker.environment, self.threads, Path(directory))
@@ -382,15 +382,15 @@ class Bench:
                 yield Entry(fresh, entry.workload, entry.column, entry.variant, steps=1)
 
     def _alone(self, entry):
-        """The first step's seconds and the peak memory."""
+        """Returns the first step's seconds and the peak memory."""
         with self._in_new_process(entry) as alone:
             first = alone.ask("load")
             alone.block()
             return {"first_step_seconds": first["seconds"], "peak_bytes": alone.worker.ask("peak_memory")["bytes"]}
 
     def digits_steps(self) -> dict[str, list[float]]:
-        """Seconds of the digits CNN's step, from Python and in the native binary, in turns. Every turn is a new
-        process, since a step's time depends on where the memory of its process lies."""
+        """Measures the digits CNN's step from Python and in the native binary, in turns. Every turn is a new
+        process, because a step's time depends on the addresses of its memory."""
         worker = next(worker for worker in self.workers if worker.name == "alloy")
         python, found = [], []
         for _ in range(self.rounds):
@@ -406,7 +406,7 @@ class Bench:
         return {"python": python, "native": [run["real_time"] * 1e-6 for run in found]}
 
     def imports(self) -> dict[str, list[float]]:
-        """Seconds that a fresh interpreter's import takes."""
+        """Measures the seconds of an import in a new interpreter."""
         found = {name: [] for name in self.peers if name not in self.unavailable}
         for _ in range(IMPORT_ROUNDS):
             for name, seconds in found.items():
@@ -420,7 +420,7 @@ class Bench:
 
 
 def native(program: Path, threads: int, *options: str) -> list[dict]:
-    """What a C++ benchmark of the build tree says."""
+    """Returns the output of a C++ benchmark of the build tree."""
     done = subprocess.run(
         [program, "--benchmark_format=json", *options],
         capture_output=True,
@@ -432,7 +432,7 @@ def native(program: Path, threads: int, *options: str) -> list[dict]:
 
 
 def all_native(threads: int) -> list[dict]:
-    """The median of each C++ benchmark."""
+    """Returns the median of each C++ benchmark."""
     found = []
     for program in sorted(NATIVE.glob("bench_*")):
         found += native(program, threads, "--benchmark_repetitions=5", "--benchmark_report_aggregates_only=true")
@@ -456,7 +456,7 @@ def machine() -> dict[str, str]:
 
 
 def _names(known):
-    """Reads names of these with commas between them."""
+    """Parses names with commas between them; each must be one of these."""
 
     def names(text):
         given = text.split(",")
@@ -485,7 +485,7 @@ def main():
     )
     parser.add_argument("--output", type=Path, default=BUILD / "bench", help="directory for RESULTS.md and results.png")
     arguments = parser.parse_args()
-    # Everything that this process starts stays on that many cores: some frameworks count them and ask for no number of
+    # All processes started from here use only these cores: some frameworks count cores and cannot be told a number of
     # threads.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
     whole = arguments.workload == list(WORKLOADS)
@@ -519,7 +519,7 @@ def main():
                 "digits_steps": bench.digits_steps() if whole else {},
             }
     results["native"] = all_native(arguments.threads) if whole else []
-    # For `report.py`, which can write the same report anew.
+    # For `report.py`, which can write the report again.
     (BUILD / "bench/results.json").write_text(json.dumps(results, indent=1))
     report.write(results, arguments.output)
     print(f"{arguments.output}/RESULTS.md, {arguments.output}/results.png")

@@ -1,4 +1,4 @@
-"""A worker's half of the conversation with run.py: one JSON object a line in, one out. A worker holds sessions, each
+"""A worker's side of the conversation with run.py: one JSON object per line in, one out. A worker holds sessions, each
 a workload in one variant of one column of the report, and works only while it owes an answer.
 
 Environment: BENCH_THREADS, how many threads a framework may use (run.py has set OpenMP's and the CPU affinity)."""
@@ -19,19 +19,17 @@ THREADS = int(os.environ["BENCH_THREADS"])
 
 
 class Session(NamedTuple):
-    step: Callable[..., Any]  # called with a batch; the work may still be under way when it returns
-    batches: list[tuple]  # in the framework's own tensors, to be taken in turn
-    finish: Callable[
-        [Any], Any
-    ]  # of the last step's result: waits for all work; the loss, or the logits, for np.asarray
+    step: Callable[..., Any]  # called with a batch; the work may still be in progress when it returns
+    batches: list[tuple]  # of the framework's own tensors, used in turn
+    finish: Callable[[Any], Any]  # the last step's loss or logits, for np.asarray; waits for all work
     close: Callable[[], Any] = lambda: None
 
 
 def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None:
-    """versions: of what the worker measures. variants(workload): for each column the names of the ways worth trying.
-    build(workload, column, variant, nodes, x, labels): a Session that starts from these values."""
+    """Answers run.py's commands. versions: of the measured packages. variants(workload): for each column, the names of
+    the variants to try. build(workload, column, variant, nodes, x, labels): a Session that starts from these values."""
     sessions = {}
-    # What a library prints must not get between the answers.
+    # A library's own output must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
 
@@ -39,7 +37,7 @@ def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None
         return {"versions": versions}
 
     def load(workload, column, variant):
-        """The first step, from the network's description to its loss."""
+        """Runs the first step, from the network's description to its loss."""
         work = WORKLOADS[workload]
         nodes, (x, labels) = work.network(), work.data()
         start = time.perf_counter()
@@ -51,8 +49,8 @@ def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None
         return {"seconds": seconds, "loss": loss_of(value, labels[0])}
 
     def run(workload, column, variant, steps):
-        """Seconds of that many steps, from the first call until the last one's work is done. Only where the workload
-        says so it also waits for every step before."""
+        """Measures steps, from the first call until the last step is done. If the workload says so, waits for every
+        step before the next."""
         session, batches, labels = sessions[workload, column, variant]
         every = WORKLOADS[workload].reads_every_result
         start = time.perf_counter()
@@ -84,13 +82,13 @@ def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None
         command = json.loads(line)
         try:
             answer = commands[command.pop("do")](**command)
-        except Exception as error:  # told to the coordinator, which leaves this worker out of the workload
+        except Exception as error:  # run.py gets the error and omits this worker from the workload
             answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
         print(json.dumps(answer), file=answers)
 
 
 def loss_of(value, labels) -> float:
-    """The loss itself, or the mean cross-entropy of logits."""
+    """Returns the loss itself, or the mean cross-entropy of logits."""
     value = value.astype(np.float64)
     if value.ndim == 0:
         return float(value)

@@ -1,7 +1,7 @@
-"""What is measured: each workload once, as data. A worker builds it from these layers in its framework's own way.
+"""The workloads as data. A worker builds a workload from these layers in its framework's own way.
 
 Images are (batch, height, width, channels), weights of convolutions (height, width, in, out), of dense layers
-(in, out). The values that everybody starts from are made here, by NumPy from a seed."""
+(in, out). All frameworks start from values that are made here, by NumPy from a seed."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -36,7 +36,7 @@ class MaxPool(NamedTuple):
 
 
 class AvgPool(NamedTuple):
-    """With the padding "same", left out of the mean."""
+    """With the padding "same", which does not count in the mean."""
 
     size: int
 
@@ -50,24 +50,24 @@ class Dense(NamedTuple):
 
 
 class Lstm(NamedTuple):
-    """Over (batch, steps, features); its last state."""
+    """Reads (batch, steps, features); the result is the last state."""
 
     units: int
 
 
 class Gru(NamedTuple):
-    """Over (batch, steps, features); its last state. The reset gate comes after the product."""
+    """Reads (batch, steps, features); the result is the last state. The reset gate comes after the product."""
 
     units: int
 
 
 class Residual(NamedTuple):
     branch: tuple
-    shortcut: tuple  # empty: the identity
+    shortcut: tuple  # the identity if empty
 
 
 class Node(NamedTuple):
-    """A layer with its values: of Conv and Dense (weights, bias), of BatchNorm (gamma, beta, moving mean, moving
+    """A layer with its values: (weights, bias) of Conv and Dense, (gamma, beta, moving mean, moving
     variance), of Residual (nodes of the branch, nodes of the shortcut), of Lstm and Gru (weights (gates * units,
     features), recurrent weights (gates * units, units), bias, and of Gru the candidate's bias of the state). Gates are
     input, forget, candidate, output, and update, reset, candidate."""
@@ -79,7 +79,7 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Target:
-    """How many times faster than the fastest peer Alloy is to be; eager: than PyTorch without compilation."""
+    """How many times faster than the fastest peer Alloy should be; eager: than PyTorch without compilation."""
 
     at_least: float
     aim: float
@@ -95,7 +95,7 @@ class Workload:
     batch: int
     optimizer: tuple[str, float] | None  # ("sgd" or "adam", rate); None: inference
     target: Target | None = None
-    neighbour: Target | None = None  # measured a second time beside a busy process
+    neighbour: Target | None = None  # also measured beside a busy process
     # Each step's loss is wanted before the next step, as for a progress bar, or each prediction; otherwise a step may
     # start while those before are under way.
     reads_every_result: bool = False
@@ -104,27 +104,27 @@ class Workload:
         return _initialise(self.layers, self.input_shape, np.random.RandomState(0))[0]
 
     def data(self) -> tuple[np.ndarray, list[np.ndarray]]:
-        """A batch, and two arrays of labels for it that take turns from step to step: what contradicts itself cannot
-        be learned by heart, so however long it trains, gradients do not vanish into slow denormal numbers."""
+        """Returns a batch and two arrays of labels, which alternate from step to step: contradictory labels cannot
+        be learned by heart, so gradients do not become slow denormal numbers, however long the training."""
         random = np.random.RandomState(1)
         x = random.uniform(-1, 1, (self.batch, *self.input_shape)).astype(np.float32)
         return x, [random.randint(0, self.layers[-1].units, self.batch).astype(np.int32) for _ in range(2)]
 
 
 def same_padding(extent, size, stride) -> tuple[int, int]:
-    """Zeros before and behind an axis that the padding "same" adds: half each, the odd one behind."""
+    """Returns the zeros before and after an axis for the padding "same": half each, the odd one after."""
     count = max((-(-extent // stride) - 1) * stride + size - extent, 0)
     return count // 2, count - count // 2
 
 
 def _initialise(layers, shape, random, in_branch=False):
-    """The nodes of a chain of layers, and the shape behind it."""
+    """Returns the nodes of a chain of layers, and the shape of its result."""
     nodes = []
     for layer in layers:
         values, result = (), shape
         match layer:
             case Conv(filters, size, stride, padding, bias):
-                # He et al., 2015, eq. 10: the scale of the signal stays.
+                # He et al., 2015, eq. 10: keeps the scale of the signal.
                 scale = np.sqrt(2 / (size * size * shape[2]))
                 values = ((random.standard_normal((size, size, shape[2], filters)) * scale).astype(np.float32),)
                 if bias:
@@ -132,8 +132,8 @@ def _initialise(layers, shape, random, in_branch=False):
                 lost = 0 if padding == "same" else size - 1
                 result = (*(-(-(extent - lost) // stride) for extent in shape[:2]), filters)
             case BatchNorm():
-                # A branch ends with a small scale (with none in Goyal et al., 2017): a network that starts wild would
-                # blow roundings up into other losses within three steps.
+                # A branch ends with a small scale (0 in Goyal et al., 2017): in a network that starts with large
+                # values, roundings would become different losses within three steps.
                 gamma = 0.1 if in_branch and layer is layers[-1] else 1
                 values = tuple(np.full(shape[2], value, np.float32) for value in (gamma, 0, 0, 1))
             case MaxPool(size, stride):
@@ -168,13 +168,13 @@ def _initialise(layers, shape, random, in_branch=False):
 
 
 def _mlp(*units):
-    """Dense layers with relu between them."""
+    """Returns dense layers with relu between them."""
     return tuple(part for count in units[:-1] for part in (Dense(count), ReLU())) + (Dense(units[-1]),)
 
 
 def _resnet(branch, counts, expansion):
-    """As alloy.models builds it for images of 32x32: no padding in the first layers, and each stage's stride in its
-    first convolution."""
+    """Builds the network of alloy.models for images of 32x32, without padding in the first layers and with each stage's
+    stride in its first convolution."""
     layers = [*_conv(64, 7, 2, "valid"), ReLU(), MaxPool(3, 2)]
     channels = 64
     for stage, count in enumerate(counts):
@@ -250,7 +250,7 @@ _TRAINING = [
     ),
     Workload("logistic", "logistic regression 784-10, b128, SGD", _mlp(10), (784,), 128, ("sgd", 0.01)),
 ]
-# Predictions one by one, as a server makes them.
+# One prediction at a time, as in a server.
 _SINGLE = [
     Workload(
         "resnet50_b1_inference",

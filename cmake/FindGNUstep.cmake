@@ -1,5 +1,5 @@
-# Finds GNUstep Base and GCC's Objective-C runtime as GNUstep::base. The runtime's headers lie in the private
-# include directory of g++, which must stay behind clang's own.
+# Finds GNUstep Base and GCC's Objective-C runtime as GNUstep::base. The runtime's headers are in g++'s private include
+# directory, which must come after clang's own.
 
 find_path(GNUstep_INCLUDE_DIR Foundation/Foundation.h PATH_SUFFIXES GNUstep)
 find_library(GNUstep_LIBRARY gnustep-base)

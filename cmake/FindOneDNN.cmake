@@ -1,7 +1,6 @@
-# Finds oneDNN as OneDNN::dnnl in the Python package onednn-devel-cpu-gomp of the running interpreter. The
-# package's own record says where its files are, so this works alike in a virtual environment, in pip's
-# isolated build environment, where sys.prefix is elsewhere, and in a user installation. OneDNN_LIBRARY and
-# OneDNN_LICENSES are the files to ship.
+# Finds oneDNN as OneDNN::dnnl in the Python package onednn-devel-cpu-gomp of the running interpreter. The package's own
+# record lists its files, so this works in a virtual environment, in pip's isolated build environment (where sys.prefix
+# is another one) and in a user installation. OneDNN_LIBRARY and OneDNN_LICENSES are the files to ship.
 
 execute_process(
   COMMAND "${Python_EXECUTABLE}" -c [=[

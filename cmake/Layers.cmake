@@ -1,21 +1,20 @@
-# Layers as static libraries, and what a layer may see.
+# Layers as static libraries, and the layers that each may include.
 #
-# A layer sees the include roots named after SEES and its own; a root is a build directory that holds nothing
-# but a link to one layer's sources, so "engine/graph.h" is not found by those who may not see the engine.
-# Layers do not link each other: a program or shared object names all its layers, in the order in which they
-# are linked. That order matters. Of an inline function the linker keeps the first copy it meets, and clang's
-# copies cannot run a C++ handler under GCC's Objective-C runtime, so g++'s objects come first: the target's
-# own, then ir, host, device, compiler, cpu, runtime, package, then engine or facade, and within a layer .cpp before
-# .mm. The test link_order reads the result.
+# A layer can include its own headers and those of the layers named after SEES. For each layer there is an include root:
+# a build directory that only contains a link to its sources. So "engine/graph.h" is not found by layers that may not
+# see the engine. Layers do not link each other: a program or shared object names all its layers in the order of
+# linking. The order matters. The linker keeps the first copy of an inline function, and clang's copies cannot run a C++
+# handler under GCC's Objective-C runtime. So g++'s objects come first: the target's own, then ir, host, device,
+# compiler, cpu, runtime, package, then engine or facade, and within a layer .cpp before .mm. The test link_order checks
+# the result.
 #
-# The sources of a layer are compiled many at a time (CMAKE_UNITY_BUILD), because reading the headers takes longer than
-# compiling what is written behind them. So a name in an anonymous namespace is given once in a layer.
+# Several sources of a layer are compiled together (CMAKE_UNITY_BUILD), because reading the headers takes longer than
+# compiling the code. So a name in an anonymous namespace must be unique in its layer.
 
 set(ALLOY_INCLUDE_ROOT "${PROJECT_BINARY_DIR}/include")
 
-# alloy_layer(<name> <directory> [SEES <layer>...]): the static library alloy_<name> of the sources in the
-# directory and its folders, whose headers are included as "<name>/...". There is no target while the directory has no
-# sources.
+# alloy_layer(<name> <directory> [SEES <layer>...]): the static library alloy_<name> of the sources in the directory and
+# its folders. Headers are included as "<name>/...". Makes no target if the directory has no sources.
 function(alloy_layer name directory)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SEES")
   set(root "${ALLOY_INCLUDE_ROOT}/${name}")
@@ -26,8 +25,8 @@ function(alloy_layer name directory)
   if(NOT cxx_sources AND NOT objcxx_sources)
     return()
   endif()
-  # g++'s part of a layer of both languages is a target of its own, whose objects come first in the archive: objects of
-  # a unity build stand there in the reverse of the languages' order.
+  # In a layer of both languages, g++'s part is a separate target whose objects come first in the archive: the objects
+  # of a unity build come in the reverse order of the languages.
   set(targets alloy_${name})
   if(cxx_sources AND objcxx_sources)
     list(APPEND targets alloy_${name}_cxx)
@@ -37,8 +36,8 @@ function(alloy_layer name directory)
     add_library(alloy_${name} STATIC ${cxx_sources} ${objcxx_sources})
   endif()
   foreach(source IN LISTS cxx_sources objcxx_sources)
-    # Alone stay files that Highway compiles again for each instruction set, and the one that defines what blocks are:
-    # others must find that under names that no other library has (Block.h).
+    # These are compiled alone: files that Highway compiles again for each instruction set, and the file that defines
+    # blocks, whose symbols must not be found under names that other libraries have (Block.h).
     file(STRINGS "${source}" alone REGEX "hwy/foreach_target.h|define ALLOY_DEFINES_BLOCKS" LIMIT_COUNT 1)
     if(alone)
       set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -51,14 +50,14 @@ function(alloy_layer name directory)
   endforeach()
 endfunction()
 
-# Lets a target include the headers of the layers named.
+# Lets a target include the headers of these layers.
 function(alloy_sees target)
   foreach(layer IN LISTS ARGN)
     target_include_directories(${target} PRIVATE "${ALLOY_INCLUDE_ROOT}/${layer}")
   endforeach()
 endfunction()
 
-# Links all objects of the layers named into a target, in this order, behind the target's own, with g++.
+# Links all objects of these layers into a target with g++, in this order, after the target's own.
 function(alloy_link_layers target)
   foreach(layer IN LISTS ARGN)
     if(TARGET alloy_${layer})

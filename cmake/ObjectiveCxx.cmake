@@ -1,6 +1,6 @@
-# Enables OBJCXX, and OBJC for tests in plain Objective-C. On Linux: finds a clang >= 16, refuses any other
-# compiler, and defines alloy_objcxx, the flags under which clang speaks to GCC's Objective-C runtime and
-# GNUstep. On macOS: the platform's compiler, reference counting by hand as on Linux.
+# Enables OBJCXX, and OBJC for tests in plain Objective-C. On Linux: finds clang >= 16, refuses other compilers, and
+# defines alloy_objcxx, the options with which clang compiles for GCC's Objective-C runtime and GNUstep. On macOS: the
+# platform's compiler, with manual reference counting as on Linux.
 
 add_library(alloy_objcxx INTERFACE)
 
@@ -16,8 +16,8 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                       "libgomp); install it with: apt-get install g++ (and configure with CXX=g++).")
 endif()
 
-# OBJCXX in the environment or CMAKE_OBJCXX_COMPILER name the compiler; otherwise the first clang that is not
-# too old.
+# The compiler comes from OBJCXX in the environment or from CMAKE_OBJCXX_COMPILER; otherwise it is the first clang that
+# is new enough.
 set(candidates clang++ clang++-21 clang++-20 clang++-19 clang++-18 clang++-17 clang++-16)
 if(CMAKE_OBJCXX_COMPILER)
   set(candidates "${CMAKE_OBJCXX_COMPILER}")
@@ -41,12 +41,11 @@ if(NOT clang)
   message(FATAL_ERROR "clang 16 or newer is missing (Objective-C++; looked for ${candidates}); install it with: "
                       "apt-get install clang-16 (or any newer clang-<version>).")
 endif()
-# The same clang for OBJC: it takes the language from CMake's -x, not from the name of its driver.
+# The same clang for OBJC: CMake's -x selects the language, not the driver's name.
 set(CMAKE_OBJC_COMPILER "${clang}" CACHE FILEPATH "Objective-C compiler")
 set(CMAKE_OBJCXX_COMPILER "${clang}" CACHE FILEPATH "Objective-C++ compiler")
 
-# clang takes the standard library of the newest GCC it sees, even one without headers; name the one that g++
-# uses.
+# clang uses the standard library of the newest GCC that it finds, even without headers; so name g++'s.
 execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-libgcc-file-name OUTPUT_VARIABLE libgcc
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
 cmake_path(GET libgcc PARENT_PATH gcc_directory)
@@ -63,7 +62,7 @@ target_compile_definitions(alloy_objcxx INTERFACE
   "$<$<COMPILE_LANGUAGE:OBJC,OBJCXX>:GNUSTEP;GNUSTEP_BASE_LIBRARY=1;GNU_RUNTIME=1;_NATIVE_OBJC_EXCEPTIONS>")
 target_link_libraries(alloy_objcxx INTERFACE GNUstep::base)
 
-# Compiled only: the blocks runtime to link with is this project's own.
+# Only compiled: programs link with this project's own blocks runtime.
 include(CheckOBJCXXSourceCompiles)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 list(JOIN objcxx_flags " " CMAKE_REQUIRED_FLAGS)

@@ -1,5 +1,5 @@
 # The portable framework: host, device, compiler, cpu, runtime, package and facade, linked into
-# libMetalPerformanceShadersGraph.so. The cpu device is the only user of oneDNN, Highway and OpenMP.
+# libMetalPerformanceShadersGraph.so. Only the cpu device uses oneDNN, Highway and OpenMP.
 
 set(portable "${PROJECT_SOURCE_DIR}/csrc/portable")
 
@@ -24,7 +24,7 @@ endif()
 alloy_layer(runtime "${portable}/runtime" SEES ir host device compiler)
 alloy_layer(package "${portable}/package" SEES ir host device compiler runtime)
 
-# The op table is a public header too: a program may list the ops that the framework has.
+# The op table is also a public header: a program may list the framework's ops.
 file(MAKE_DIRECTORY "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph")
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def"
      "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph/ops.def" SYMBOLIC)
@@ -36,14 +36,14 @@ if(NOT TARGET alloy_facade)
 endif()
 target_include_directories(alloy_facade PRIVATE ${public_include})
 target_link_libraries(alloy_facade PRIVATE alloy_objcxx)
-# The export list decides what leaves the library.
+# Only symbols of the export list are visible outside the library.
 set_target_properties(alloy_facade PROPERTIES OBJCXX_VISIBILITY_PRESET default)
 
 alloy_layer(on_load "${portable}/on_load")
 
-# Makes a shared library the framework, with the layers of further devices named.
+# Links the framework into a shared library, with these layers of further devices.
 function(alloy_link_framework target)
-  # on_load last: its constructor runs behind all others.
+  # on_load last: its constructor must run after all others.
   alloy_link_layers(${target} ir host device compiler cpu ${ARGN} runtime package facade on_load)
   target_link_libraries(${target} PUBLIC alloy_objcxx)
   target_link_options(${target} PRIVATE "LINKER:-z,defs"
@@ -58,15 +58,15 @@ add_library(mpsgraph SHARED "${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
 target_include_directories(mpsgraph INTERFACE ${public_include})
 alloy_link_framework(mpsgraph)
 
-# What programs of others need to run on GCC's Objective-C runtime, as they are compiled by alloy-clang++.
+# The library that users' programs need on GCC's Objective-C runtime when alloy-clang++ compiles them.
 alloy_layer(objc "${portable}/objc")
 add_library(AlloyObjC SHARED "${portable}/objc/entry_points.h")
 alloy_link_layers(AlloyObjC objc)
 target_link_libraries(AlloyObjC PRIVATE "${GNUstep_OBJC_LIBRARY}")
 target_link_options(AlloyObjC PRIVATE "LINKER:-z,defs")
 
-# Into the Python package: the libraries, oneDNN beside them, so that what pip installs needs neither its build
-# environment nor LD_LIBRARY_PATH; and what programs in Objective-C++ are compiled with, Foundation's headers among it.
+# Installs into the Python package: the libraries with oneDNN beside them, so that neither the build environment nor
+# LD_LIBRARY_PATH is needed, and everything to compile Objective-C++ programs, including Foundation's headers.
 install(TARGETS mpsgraph AlloyObjC LIBRARY DESTINATION alloy)
 install(DIRECTORY "${portable}/include/" DESTINATION alloy/include)
 install(FILES "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def" DESTINATION alloy/include/MetalPerformanceShadersGraph)

@@ -1,4 +1,4 @@
-# alloy._core, beside the framework it uses in the package directory.
+# alloy._core, beside the framework in the package directory.
 
 file(GLOB binding_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/csrc/bindings/*.cpp")
 if(NOT binding_sources)
@@ -20,7 +20,7 @@ if(NOT pybind11_FOUND)
                       "${Python_EXECUTABLE} -m pip install pybind11.")
 endif()
 
-# Without pybind11's link-time optimisation, which would choose among inline functions by an order of its own.
+# Without pybind11's link-time optimisation, which would choose among inline functions in an order of its own.
 pybind11_add_module(_core MODULE NO_EXTRAS ${binding_sources})
 target_compile_options(_core PRIVATE ${ALLOY_WARNINGS})
 alloy_sees(_core ir engine)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the self-contained Linux wheel: pip builds it in isolation, auditwheel copies in every library that
-# the oldest supported system lacks, bundle_licenses.py adds the license of each. Programs in Objective-C++ are linked
-# with those copies, too, because one process can have only one Objective-C runtime.
-#   build_wheel.sh <directory>     leaves one wheel there and reports its size
-# Needs packaging/requirements.txt in the Python that comes first in the path.
+# Builds the self-contained Linux wheel. pip builds it in isolation, auditwheel copies in every library that the oldest
+# supported system lacks, and bundle_licenses.py adds the licenses. Users' Objective-C++ programs are linked with these
+# copies too, because a process can have only one Objective-C runtime.
+#   build_wheel.sh <directory>     writes one wheel there and reports its size
+# Needs packaging/requirements.txt in the first Python of the path.
 set -eu
 cd "$(dirname "$0")/.."
 out=$1
@@ -18,7 +18,7 @@ python -m wheel unpack --dest "$work/unpacked" "$work"/repaired/*.whl
 python packaging/bundle_licenses.py "$work"/unpacked/*
 libraries=alloy_mpsgraph.libs
 for wheel in "$work"/unpacked/*; do
-  # auditwheel has renamed the libraries: for the linker each gets a file of the name that alloy.pc has.
+  # auditwheel has renamed the libraries; for the linker, each gets a file with its name in alloy.pc.
   for name in gnustep-base objc; do
     library=$(cd "$wheel/$libraries" && ls "lib$name"-*.so*)
     echo "INPUT(../$libraries/$library)" > "$wheel/alloy/lib$name.so"

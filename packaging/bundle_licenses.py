@@ -27,7 +27,7 @@ def debian_package(library):
     name = re.sub(r"-[0-9a-f]{8}(?=\.)", "", library, count=1)
     for directory in directories:
         if (directory / name).exists():
-            for path in (directory / name, (directory / name).resolve()):  # dpkg may know one side of /lib -> /usr/lib
+            for path in (directory / name, (directory / name).resolve()):  # dpkg may know only one of /lib and /usr/lib
                 for known_as in (str(path), "/usr" + str(path), str(path).removeprefix("/usr")):
                     owner = run("dpkg-query", "--search", known_as)
                     if owner.returncode == 0:

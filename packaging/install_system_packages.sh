@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the system packages that the build needs and that are missing (Debian, Ubuntu; Homebrew); elsewhere says
-# what to install. Does nothing, and needs no rights, when all are there.
-#   install_system_packages.sh [tests] [benchmarks] [asan]     and what these need
+# Installs missing system packages that the build needs (Debian, Ubuntu; Homebrew); on other systems, names them. Does
+# nothing, and needs no rights, if all are installed.
+#   install_system_packages.sh [tests] [benchmarks] [asan]     also the packages for these
 # PYTHON: the interpreter of the virtual environment, default python3
 set -eu
 needed() { case " $purposes " in *" $1 "*) ;; *) return 1 ;; esac; }
@@ -32,12 +32,12 @@ as_root() {
   else echo "Root or sudo is needed for: $*" >&2; exit 1; fi
 }
 
-# g++ and its Objective-C runtime have to be of one version.
+# g++ and its Objective-C runtime must have the same version.
 gcc_version() {
   if command -v g++ >/dev/null; then g++ -dumpversion | cut -d. -f1
   else apt-cache depends g++ | sed -n 's/.*Depends: g++-\([0-9]*\)$/\1/p' | head -n 1; fi
 }
-# The version of the clang that CMake will take, or nothing.
+# The version of the clang that CMake will find, or nothing.
 clang_version() {
   for name in clang++ clang++-21 clang++-20 clang++-19 clang++-18 clang++-17 clang++-16; do
     command -v "$name" >/dev/null || continue
@@ -46,7 +46,7 @@ clang_version() {
   done
 }
 have_clang() { [ -n "$(clang_version)" ]; }
-# Of the packages, the one to install where there is none.
+# The clang package to install if there is no clang.
 available_clang() {
   for version in 16 17 18 19 20 21; do
     if available "clang-$version"; then echo "$version"; return; fi
@@ -63,7 +63,7 @@ wanted() {
     [ -z "$clang" ] || echo "clang-$clang"
   fi
   ! needed asan || [ -z "$clang" ] || echo "libclang-rt-$clang-dev"
-  # A Python of the user's own brings venv and headers with it.
+  # A Python that the user installed has venv and headers.
   case $(command -v "${PYTHON:-python3}" || echo /usr/bin/python3) in
     /usr/bin/* | /bin/*) echo python3-venv python3-dev ;;
   esac
@@ -78,8 +78,7 @@ if ! command -v g++ >/dev/null || ! have_clang || [ -n "$(missing_packages)" ]; 
     echo "This system's packages have no clang 16 or newer; install one and repeat." >&2
     exit 1
   fi
-  # Lists that are too old name files that are gone: fetch them once and try again.
-  # shellcheck disable=SC2086
+  # Old lists name files that no longer exist: fetch the lists once and try again.
   install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; }
   install || { as_root apt-get update && install; }
 fi

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Makes a virtual environment by a Python that is new enough, in the place of what an earlier try may have left there.
-# Does nothing where it works already.
-#   make_environment.sh <directory>            PYTHON, where it is set, names the Python
-#   make_environment.sh --check <directory>    says yes where it works
+# Makes a virtual environment with a Python that is new enough, and replaces one that does not work. Does nothing if
+# there is one that works.
+#   make_environment.sh <directory>            PYTHON, if set, names the Python
+#   make_environment.sh --check <directory>    prints yes if it works
 set -eu
 cd "$(dirname "$0")/.."
 minor=$(sed -n 's/^requires-python = ">=3\.\([0-9]*\)"$/\1/p' pyproject.toml)
 new_enough() { "$1" -c "import $2, sys; sys.exit(sys.version_info < (3, $minor))" >/dev/null 2>&1; }
-# Its last file, by which "import alloy" rebuilds the extension with this environment's cmake also where nobody
-# activated it.
+# The last file that this script writes. With it, "import alloy" rebuilds the extension with this environment's cmake
+# even if the environment is not activated.
 mark=own_programs_first.pth
 works() { new_enough "$1/bin/python" pip && ls "$1"/lib/python3.*/site-packages/$mark >/dev/null 2>&1; }
 
@@ -17,8 +17,8 @@ if [ "$1" = --check ]; then
   exit 0
 fi
 ! works "$1" || exit 0
-# On Linux it is python3 whose headers are packages. On a Mac that may be Xcode's, which is 3.9, or newer than what
-# libraries are built for; and Homebrew's programs may lie outside the path or behind Xcode's.
+# On Linux, python3 is the version whose headers have packages. On a Mac, python3 may be Xcode's 3.9, or newer than the
+# libraries support, and Homebrew's programs may be outside the path or after Xcode's.
 versions="python3.13 python3.12 python3.11 python3.10 python3.14"
 names="python3 $versions" install="apt-get install python3"
 if [ "$(uname)" = Darwin ]; then
@@ -34,7 +34,7 @@ done
   { echo "Python 3.$minor or newer is missing (looked for $names); install it with: $install" >&2; exit 1; }
 rm -rf "$1"
 "$python" -m venv "$1"
-# Before its other programs cmake's own, which pip's "cmake" starts in a second Python: import alloy takes 0.13 s less.
+# Puts cmake's own program before pip's "cmake", which starts a second Python: import alloy takes 0.13 s less.
 "$1/bin/python" - $mark <<'END'
 import pathlib, sys, sysconfig
 site = pathlib.Path(sysconfig.get_path("purelib"))

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Says what this machine is and whether Alloy can be built on it. Needs nothing that a system does not bring, and makes
+# Describes this machine, and says if Alloy can be built on it. Needs only programs that every system has, and changes
 # nothing.
-#   preflight.sh     prints a fact a line; where something is missing, what to install, and ends with status 1
-# PYTHON, where it is set, names the only Python that counts.
+#   preflight.sh     prints one fact per line; if something is missing, what to install, and exits with status 1
+# PYTHON, if set, names the only Python to look for.
 set -u
 cd "$(dirname "$0")/.."
 minor=$(sed -n 's/^requires-python = ">=3\.\([0-9]*\)"$/\1/p' pyproject.toml)
@@ -13,7 +13,7 @@ fact() { printf '%-20s %s\n' "$1" "$2"; }
 lacks() { printf 'MISSING: %s\n' "$1"; missing=1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 first_line() { "$@" 2>/dev/null | head -n 1; }
-# Whether version $1 is at least $2, both like 13.3.
+# True if version $1 is at least $2, both like 13.3.
 at_least() {
   [ "${1%%.*}" -gt "${2%%.*}" ] 2>/dev/null && return 0
   [ "${1%%.*}" = "${2%%.*}" ] || return 1
@@ -67,15 +67,15 @@ if [ "$(uname)" = Darwin ]; then
   if have brew; then fact "Homebrew" "$(first_line brew --version | sed 's/^Homebrew //')"
   else
     fact "Homebrew" "none"
-    echo "Homebrew (https://brew.sh) is wanted for the tests only: it installs GoogleTest."
+    echo "Only the tests need Homebrew (https://brew.sh), to install GoogleTest."
   fi
-  # Some systems show the GPU to programs of the graphical session only.
+  # Some systems only show the GPU to programs of the graphical session.
   session="no"
   ! launchctl managername 2>/dev/null | grep -q Aqua || session="yes"
   [ -z "${SSH_CONNECTION:-}" ] || session="$session, over SSH"
   fact "graphical session" "$session"
   [ "$session" = yes ] ||
-    echo "Without a graphical session some Macs have no Metal device: better run this in a Terminal window."
+    echo "Without a graphical session some Macs have no Metal device: run this in a Terminal window."
   disk 2000
 else
   fact "chip" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1) ($(uname -m))"

@@ -5,7 +5,7 @@ import sys
 
 try:
     import tomllib
-except ImportError:  # Python 3.10; pip carries the same parser
+except ImportError:  # Python 3.10; pip contains the same parser
     from pip._vendor import tomli as tomllib
 
 pyproject = tomllib.loads((pathlib.Path(__file__).resolve().parent.parent / "pyproject.toml").read_text())

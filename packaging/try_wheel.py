@@ -72,7 +72,7 @@ train()
 subprocess.run(
     [sys.executable, "-I", "-m", "alloy.tools.cli", "doctor"], check=True, stdout=subprocess.DEVNULL
 )  # a program of the wheel's own
-# What every system has: glibc, GCC's C and C++ runtimes.
+# Libraries of every system: glibc, GCC's C and C++ runtimes.
 basic = re.compile(r"/(ld-linux-x86-64|lib(c|m|dl|rt|util|pthread|gcc_s|stdc\+\+))\.so|/gconv/")
 python = (sys.prefix, sys.base_prefix + "/lib/python")
 outside = sorted(path for path in loaded() - used_by_python() if not path.startswith(python) and not basic.search(path))

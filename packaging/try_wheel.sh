@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the wheel in a clean virtual environment, trains with it, and compiles and runs programs in Objective-C++
-# against it, while GNUstep and every other library that the wheel bundles are hidden. They are hidden in a mount
-# namespace: nothing outside this script sees it, and it ends with the script. Where namespaces are forbidden,
-# try_wheel.py's look at the loaded libraries is the only check.
+# Installs the wheel in a clean virtual environment, trains with it, and compiles and runs Objective-C++ programs with
+# it, while GNUstep and all other libraries that the wheel bundles are hidden. They are hidden in a mount namespace,
+# which ends with this script and affects nothing else. If namespaces are forbidden, the only check is try_wheel.py's
+# look at the loaded libraries.
 #   try_wheel.sh <directory with the wheel>
 set -eu
 
