@@ -8,7 +8,7 @@ import alloy as al
 
 
 class Net:
-    """A function of the numbers of features and classes that makes a network; scikit-learn shows its size."""
+    """Makes a network for given numbers of features and classes; scikit-learn shows its size."""
 
     def __init__(self, units):
         self.units = units

@@ -1,8 +1,8 @@
-"""A training loop of one's own: three lines, one dispatch a step.
+"""A training loop of your own: three lines, with one dispatch for each step.
 
-A Trainer would do here, too. A loop of one's own is for steps that it does not make. This one minimizes a loss of two
-calls of the model: it learns the classes, and to give the same answer for the same image moved by a pixel, whatever its
-class is. Each step also gives the norm of the gradients.
+Use your own loop for steps that Trainer does not make. This step minimizes a loss of two calls of the model: the model
+learns the classes, and learns to give the same answer if the image is moved by a pixel. Each step also returns the norm
+of the gradients.
 
 python custom_loop.py --epochs 20 --weight 0.5"""
 
@@ -24,7 +24,7 @@ def network():
 
 
 def training_step(model, graph, weight, lr):
-    """An executable of images, the same images moved, and classes, that gives the loss and the gradients' norm."""
+    """Makes an executable that takes images, the same images moved, and classes, and returns the loss and the norm."""
     images = graph.placeholder((None, 8, 8, 1), name="images")
     moved = graph.placeholder((None, 8, 8, 1), name="moved")
     classes = graph.placeholder((None,), al.int32, name="classes")
@@ -36,7 +36,8 @@ def training_step(model, graph, weight, lr):
     gradients = al.gradients(loss, variables)
     norm = al.sqrt(sum(al.sum(al.square(gradient)) for gradient in gradients))
     updates = al.AdamW(lr).apply(zip(gradients, variables))
-    return graph.compile([images, moved, classes], [loss, norm], updates + model.updates)  # and the moving averages
+    # model.updates are the moving averages.
+    return graph.compile([images, moved, classes], [loss, norm], updates + model.updates)
 
 
 def main(arguments=None):
@@ -57,7 +58,7 @@ def main(arguments=None):
     predict = graph.compile([x := graph.placeholder((None, 8, 8, 1))], [al.argmax(model(x), axis=-1)])
 
     for epoch in range(options.epochs):
-        for images, moved, classes in data:  # each turn is the next epoch, in another order
+        for images, moved, classes in data:  # each pass is the next epoch, in a new order
             loss, norm = step(images, moved, classes)
         accuracy = np.mean(predict(test_images)[0] == test_classes)
         print(f"epoch {epoch + 1}  loss {loss:.4f}  gradients {norm:.3f}  test accuracy {accuracy:.3f}")

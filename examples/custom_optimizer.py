@@ -1,6 +1,6 @@
-"""An optimizer of one's own: AdaBelief (Zhuang et al., 2020), in tensors, beside Adam.
+"""An optimizer of your own: AdaBelief (Zhuang et al., 2020), in tensors, compared with Adam.
 
-It runs within the step's graph, as the ones of Alloy do. What it keeps is saved in checkpoints. Schedules, groups,
+Like Alloy's optimizers, it runs in the step's graph, and checkpoints save its slots. Schedules, groups,
 clipping, accumulation and loss scaling come from al.Optimizer.
 
 python custom_optimizer.py --epochs 20 --lr 3e-3"""
@@ -24,7 +24,7 @@ class AdaBelief(al.Optimizer):
         self.eps = eps
 
     def update(self, parameter, gradient, slots, step):
-        # slots["m"] is a tensor, zeros before the first step. What is put there is kept for the next step.
+        # slots["m"] is a tensor, zeros before the first step. Assigning keeps a tensor for the next step.
         beta1, beta2 = self.betas
         slots["m"] = m = slots["m"] * beta1 + gradient * (1 - beta1)
         slots["s"] = s = slots["s"] * beta2 + al.square(gradient - m) * (1 - beta2) + self.eps

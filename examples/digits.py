@@ -1,7 +1,7 @@
 """Trains a small convolutional network on 1,797 handwritten digits: augmentation, early stopping, a checkpoint.
 
 python digits.py            trains, and saves the training after every epoch
-python digits.py --resume   goes on from where an interrupted one was saved, if it was"""
+python digits.py --resume   continues an interrupted training from its checkpoint, if there is one"""
 
 import argparse
 
@@ -37,7 +37,7 @@ def main(arguments=None):
     training, test = al.data.split(*al.data.digits())
     training, validation = al.data.split(*training)
 
-    # Each image is moved by up to one pixel, another way in each epoch. The same seed repeats the same moves.
+    # Each image is moved by up to one pixel, differently in each epoch. The same seed repeats the same moves.
     moved = al.data.augment.random_crop(padding=1)
     batches = al.data.from_arrays(*training).shuffle(seed=options.seed).batch(options.batch_size)
     batches = batches.map(moved, seed=options.seed)

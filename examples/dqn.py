@@ -1,7 +1,7 @@
 """Reinforcement learning: a deep Q-network (Mnih et al., 2015) that learns to walk along a corridor.
 
-The walker begins at the left end and is paid 1 at the right end. A step costs 0.01. The network gives the value of both
-directions at a place. What it learns from comes from a second network, which follows the first one slowly.
+The walker begins at the left end and gets 1 at the right end. A step costs 0.01. The network estimates the value of
+both directions at a place. Its training targets come from a second network, which follows the first one slowly.
 
 python dqn.py --episodes 150 --length 10"""
 
@@ -37,7 +37,7 @@ class Walker:
 
 
 def walk(walker, length, explore, rng, memory):
-    """An episode of 4 * length steps at most; how many there were."""
+    """Walks an episode of at most 4 * length steps; returns their number."""
     at = steps = 0
     while at < length - 1 and steps < 4 * length:
         steps += 1

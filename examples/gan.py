@@ -1,6 +1,6 @@
 """A generative adversarial network: two models, two optimizers, one graph.
 
-The generator makes points of noise, the discriminator tells them from points of a ring. Each of the two steps moves the
+The generator turns noise into points; the discriminator distinguishes them from points of a ring. Each step updates the
 variables of one model: optimizer.minimize(loss, model.variables).
 
 python gan.py --steps 2000"""
@@ -13,7 +13,7 @@ import alloy as al
 
 
 def ring(count, rng):
-    """Points of a ring of radius 2."""
+    """Returns points of a ring of radius 2."""
     angles, radii = rng.uniform(0, 2 * np.pi, count), rng.normal(2.0, 0.1, count)
     return np.stack([radii * np.cos(angles), radii * np.sin(angles)], axis=1).astype(np.float32)
 
@@ -36,13 +36,13 @@ def main(arguments=None):
     real = graph.placeholder((None, 2), name="real")
     made = generator(noise, training=True)
 
-    def told(points, truth):
-        """How wrong the discriminator is where all points are real (1) or made (0)."""
+    def loss(points, truth):
+        """Returns the discriminator's loss if all points are real (1) or made (0)."""
         logits = discriminator(points, training=True)
         return al.mean(al.losses.binary_cross_entropy(logits, al.full_like(logits, truth)))
 
-    discriminated = told(real, 1.0) + told(al.stop_gradient(made), 0.0)
-    generated = told(made, 1.0)
+    discriminated = loss(real, 1.0) + loss(al.stop_gradient(made), 0.0)
+    generated = loss(made, 1.0)
     discriminate = graph.compile(
         [noise, real],
         [discriminated],

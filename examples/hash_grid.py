@@ -1,10 +1,10 @@
-"""An image as a function of the place: the multiresolution hash grid (Mueller et al., 2022) beside a plain MLP.
+"""An image as a function of coordinates: the multiresolution hash grid (Mueller et al., 2022), compared with an MLP.
 
 The hash grid keeps features in tables, one for each of several grids from coarse to fine, and interpolates between the
-four nodes around a place. A grid that has more nodes than its table has rows takes the row of a node by a hash: nodes
-that collide share it. The MLP gets the two coordinates as they are, without Fourier features.
+four nodes around a place. If a grid has more nodes than its table has rows, a hash selects a node's row: nodes
+that collide share it. The MLP gets the two coordinates, without Fourier features.
 
-It writes fit.png, the image and what both made of it, and error.png, their errors against the seconds of training.
+It writes fit.png (the image and both results) and error.png (both errors against the seconds of training).
 
 python hash_grid.py --seconds 60 --image flower.jpg"""
 
@@ -18,18 +18,18 @@ import numpy as np
 
 import alloy as al
 
-NODES = np.int32([[0, 0, 1, 1], [0, 1, 0, 1]])  # of a cell: y and x
+NODES = np.int32([[0, 0, 1, 1], [0, 1, 0, 1]])  # corners of a cell: y and x
 PRIME = np.uint32(2654435761).view(np.int32)  # integers wrap around
 
 
 class HashGrid(al.nn.Layer):
-    """Places (n, 2) in [0, 1] become (n, levels * features)."""
+    """Maps places (n, 2) in [0, 1] to (n, levels * features)."""
 
     def __init__(self, levels=12, rows=2**14, features=2, coarsest=16, finest=640):
         super().__init__()
         self.features, self.rows = features, rows
         self.cells = np.int32(coarsest * (finest / coarsest) ** (np.arange(levels) / (levels - 1)) + 1e-6)
-        self.lengths = np.minimum((self.cells + 1) ** 2, rows)  # of the tables, which are one behind the other
+        self.lengths = np.minimum((self.cells + 1) ** 2, rows)  # of the tables, which follow each other
 
     def build(self, x):
         shape = int(self.lengths.sum()), self.features
@@ -45,7 +45,7 @@ class HashGrid(al.nn.Layer):
         return al.reshape(found, (-1, len(self.cells) * self.features))
 
     def row(self, y, x):
-        """Of nodes (n, levels, 4) the rows of the table."""
+        """Returns the rows of the table for nodes (n, levels, 4)."""
         counted, hashed = y * (self.cells + 1)[:, None] + x, (x ^ (y * PRIME)) & np.int32(self.rows - 1)
         fits = (self.cells + 1) ** 2 <= self.rows
         first = np.int32(np.cumsum(self.lengths) - self.lengths)
@@ -62,7 +62,7 @@ def mlp():
 
 
 def picture(name, step):
-    """(height, width, 3) in [0, 1], every so many pixels; of scikit-learn's images where there is no such file."""
+    """Reads every step-th pixel of an image, (height, width, 3) in [0, 1]; looks for the file in scikit-learn too."""
     path = Path(name)
     if not path.exists():
         package = importlib.util.find_spec("sklearn").submodule_search_locations[0]
@@ -71,7 +71,7 @@ def picture(name, step):
 
 
 def fitted(model, optimizer, data, seconds, batch_size):
-    """The seconds and the root mean squared errors after each epoch, and the colours of all places."""
+    """Returns the seconds and the root mean squared errors after each epoch, and the colours of all places."""
     trainer, taken, history = al.Trainer(model, "mean_squared_error", optimizer), 0.0, []
     while taken < seconds:
         begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Learns to write like a text of yours, one character after the other: a small transformer.
+"""A small transformer that learns to write like your text, one character after the other.
 
 python language_model.py TEXT.txt
 python language_model.py TEXT.txt --context 128 --width 192 --blocks 4 --epochs 20 --sample 1000"""
@@ -12,7 +12,7 @@ import alloy as al
 
 
 class Block(al.nn.Layer):
-    """Attention to the characters before, then a dense network for each; both beside a shortcut."""
+    """Attention to the earlier characters, then a dense network for each character, both with a residual connection."""
 
     def __init__(self, width, heads, dropout):
         super().__init__()
@@ -28,7 +28,7 @@ class Block(al.nn.Layer):
 
 
 class Writer(al.nn.Layer):
-    """Ids of characters (n, steps) in, logits of the characters that follow (n, steps, characters) out."""
+    """Maps ids of characters (n, steps) to logits of the next characters (n, steps, characters)."""
 
     def __init__(self, characters, context, width, heads, blocks, dropout):
         super().__init__()
@@ -47,7 +47,7 @@ class Writer(al.nn.Layer):
 
 
 def sample(trainer, ids, count, context, temperature, rng):
-    """`count` more ids, each drawn from what the model expects behind the last `context` ones."""
+    """Appends `count` ids, each drawn from the model's prediction after the last `context` ids."""
     ids = list(ids[:context])
     for _ in range(count):
         logits = trainer.predict(np.int32([ids[-context:]]))[0, -1] / temperature

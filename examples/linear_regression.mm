@@ -1,5 +1,5 @@
-// Fits a line to noisy points. Forward pass, gradients and updates are one compiled graph, and slope and offset never
-// leave the device.
+// Fits a line to noisy points. Forward pass, gradients and updates are one compiled graph. Slope and offset never leave
+// the device.
 //
 // On Linux:  alloy-clang++ -fobjc-arc examples/linear_regression.mm -o linear_regression
 // On a Mac:  clang++ -fobjc-arc examples/linear_regression.mm -o linear_regression

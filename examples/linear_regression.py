@@ -1,4 +1,4 @@
-"""Fits a line to noisy points, at the level of graphs: one executable runs forward, backward and update.
+"""Fits a line to noisy points, using a graph directly: one executable runs forward, backward and update.
 
 python linear_regression.py --storage buffers"""
 
@@ -10,7 +10,7 @@ import alloy as al
 
 
 def points(count, seed):
-    """Points around y = 3 x - 0.5."""
+    """Returns points around y = 3 x - 0.5."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1, 1, (count, 1)).astype(np.float32)
     return x, 3 * x - 0.5 + rng.normal(0, 0.05, x.shape).astype(np.float32)
@@ -25,17 +25,17 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     x_data, y_data = points(options.points, options.seed)
 
-    # A placeholder is fed in each run; None is an extent that may differ from run to run.
+    # Each run feeds the placeholders; None is an extent that may differ from run to run.
     graph = al.Graph(storage=options.storage)
     x = graph.placeholder((None, 1), name="x")
     y = graph.placeholder((None, 1), name="y")
 
-    # A variable lives on the device. What is computed of both only describes the step so far.
+    # A variable is stored on the device. Computing with tensors only describes the step.
     slope = graph.variable(al.init.zeros((1, 1)), name="slope")
     offset = graph.variable(al.init.zeros((1,)), name="offset")
     loss = al.mean(al.square(x @ slope + offset - y))
 
-    # Here it is compiled, with the gradients and the optimizer's updates. Each call is one dispatch.
+    # compile() compiles it, with the gradients and the optimizer's updates. Each call is one dispatch.
     step = graph.compile(feeds=[x, y], fetches=[loss], updates=al.SGD(0.5).minimize(loss))
     for _ in range(options.steps):
         (error,) = step(x_data, y_data)

@@ -1,6 +1,6 @@
-"""Training on arrays that are larger than memory: files that are mapped, of which a batch reads its rows.
+"""Training on arrays that are larger than memory: the files are mapped, and a batch reads only its rows.
 
-The program first writes the files, in parts, as a program that makes data would.
+First, the program writes the files in parts, as a program that produces data would.
 
 python memory_map.py --examples 100000 --features 256"""
 
@@ -12,7 +12,7 @@ import alloy as al
 
 
 def write(examples, features):
-    """x.npy and y.npy: numbers, and a sum of some of them."""
+    """Writes x.npy and y.npy: numbers, and the sum of some of them."""
     rng = np.random.default_rng(0)
     x = np.lib.format.open_memmap("x.npy", "w+", np.float32, (examples, features))
     y = np.lib.format.open_memmap("y.npy", "w+", np.float32, (examples, 1))
@@ -30,7 +30,7 @@ def main(arguments=None):
 
     write(options.examples, options.features)
     data = al.data.from_arrays(np.load("x.npy", mmap_mode="r"), np.load("y.npy", mmap_mode="r"))
-    training, test = al.data.split(data, fraction=0.1)  # of a data set, it copies nothing
+    training, test = al.data.split(data, fraction=0.1)  # splitting a data set copies nothing
     trainer = al.Trainer(al.nn.Dense(1), "mean_squared_error", al.Adam(1e-2), metrics=["r2_score"])
     trainer.fit(training.shuffle(seed=0).batch(64), options.epochs, progress=False)
     print(f"test r2 {trainer.evaluate(test.batch(256))['r2_score']:.4f}")

@@ -1,6 +1,6 @@
 """Trains the residual network for CIFAR-10 of He et al. (2015, section 4.2) on the files of the data set.
 
-Nothing is downloaded: unpack the "binary version" of CIFAR-10 yourself. DIRECTORY holds data_batch_1.bin to
+The program downloads nothing: unpack the "binary version" of CIFAR-10 yourself. DIRECTORY holds data_batch_1.bin to
 data_batch_5.bin and test_batch.bin.
 
 python resnet_cifar10.py DIRECTORY                      20 layers
@@ -15,12 +15,12 @@ import alloy as al
 
 
 def convolution(filters, stride=1):
-    """Without a bias, which the batch norm would take away again."""
+    """Returns a convolution without a bias, which the batch norm would cancel."""
     return al.nn.Conv2D(filters, 3, strides=stride, padding="same", use_bias=False, init=al.init.he_normal)
 
 
 def block(filters, stride, changes):
-    """Two convolutions beside a shortcut, which is the identity unless the shape changes."""
+    """Two convolutions with a shortcut, which is the identity unless the shape changes."""
     branch = al.nn.Sequential(
         convolution(filters, stride), al.nn.BatchNorm(momentum=0.9), al.nn.ReLU(), convolution(filters),
         al.nn.BatchNorm(momentum=0.9),
@@ -30,7 +30,7 @@ def block(filters, stride, changes):
 
 
 def resnet(blocks, width, seed):
-    """6 * blocks + 2 layers: three stages, in which the channels double and height and width halve."""
+    """Returns 6 * blocks + 2 layers: three stages; each doubles the channels and halves height and width."""
     layers = [convolution(width), al.nn.BatchNorm(momentum=0.9), al.nn.ReLU()]
     for stage in range(3):
         for i in range(blocks):
@@ -51,7 +51,7 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
 
-    # Bytes take a quarter of the memory of floats; they become floats batch by batch.
+    # uint8 takes a quarter of the memory of float32; each batch is cast to floats.
     training, test = al.data.cifar10(options.directory, dtype=np.uint8)
     augment = al.data.augment
     normalize = augment.normalize(*augment.mean_and_std(training[0]))

@@ -1,5 +1,5 @@
-// Runs a model that was trained in Python, without Python: the file of trainer.export(path) or `alloy export`, on
-// numbers of float32 from a file, into a file.
+// Runs a model trained in Python, without Python. Reads the file of trainer.export(path) or `alloy export`, and float32
+// numbers from a file, and writes the results to a file.
 //
 //   run_package model.mpsgraphpackage 100x8x8x1 images.f32 scores.f32
 

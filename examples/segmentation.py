@@ -1,7 +1,7 @@
 """Segmentation by a U-Net (Ronneberger et al., 2015): which pixels belong to a disc.
 
-The loss is the binary cross entropy of each pixel plus the Dice loss of each image, and the metric is the intersection
-over the union, both in a few lines.
+The loss is the binary cross entropy of each pixel plus the Dice loss of each image; the metric is the intersection
+over the union. Both take a few lines.
 
 python segmentation.py --epochs 10"""
 
@@ -37,7 +37,7 @@ class UNet(al.nn.Layer):
 
 
 def dice(logits, masks):
-    """1 - 2 |A B| / (|A| + |B|) of each image, with probabilities in place of a mask."""
+    """Returns 1 - 2 |A B| / (|A| + |B|) for each image, with probabilities in place of a mask."""
     p = al.sigmoid(logits)
     both, each = al.sum(p * masks, axis=(1, 2, 3)), al.sum(p + masks, axis=(1, 2, 3))
     return 1.0 - (2.0 * both + 1.0) / (each + 1.0)
@@ -48,13 +48,13 @@ def loss(logits, masks):
 
 
 def iou(logits, masks):
-    """The intersection over the union of each image."""
+    """Returns the intersection over the union for each image."""
     found = al.cast(logits > 0.0, "float32")
     return al.sum(found * masks, axis=(1, 2, 3)) / al.sum(al.maximum(found, masks), axis=(1, 2, 3))
 
 
 def discs(count, size, rng):
-    """Noisy images with a bright disc each, and where it is."""
+    """Returns noisy images, each with a bright disc, and the masks of the discs."""
     rows, columns = np.mgrid[:size, :size]
     y, x, radius = (rng.uniform(low, high, (count, 1, 1)) * size for low, high in ((0.3, 0.7), (0.3, 0.7), (0.1, 0.25)))
     masks = (((rows - y) ** 2 + (columns - x) ** 2) < radius**2)[..., None].astype(np.float32)

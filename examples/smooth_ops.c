@@ -103,7 +103,7 @@ static int crossings(const AlloyTensor* inputs, AlloyTensor* results, char* mess
 }
 
 static const AlloyOp ops[] = {
-    {"smooth", "Means over so many neighbours to each side: of (..., length), float32, and (), int32.", 2, 1,
+    {"smooth", "The mean over some neighbours on each side: of (..., length), float32; their number, int32.", 2, 1,
      smooth_rule, smooth, "smooth_gradient"},
     {"smooth_gradient", "The gradient of smooth.", 4, 1, smooth_gradient_rule, smooth_gradient, NULL},
     {"crossings", "Where the sign changes, bool (..., length), and how often, int32 (...).", 1, 2, crossings_rule,

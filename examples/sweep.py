@@ -1,7 +1,7 @@
 """A sweep of learning rates, in several processes side by side.
 
-Processes start by the method spawn, each computes with one thread, and a function of the module builds the model, so
-that nothing of a graph crosses from one process to another.
+Processes are started by spawn, each computes with one thread, and a function of the module builds the model, so
+no part of a graph passes from one process to another.
 
 python sweep.py --processes 4"""
 
@@ -13,7 +13,7 @@ import alloy as al
 
 
 def accuracy(lr, epochs):
-    """What a training with this rate comes to."""
+    """Returns the accuracy of a training with this rate."""
     training, test = al.data.split(*al.data.digits())
     model = al.nn.Sequential(al.nn.Flatten(), al.nn.Dense(32, activation="relu"), al.nn.Dense(10))
     trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(lr), metrics=["accuracy"])
@@ -28,7 +28,7 @@ def main(arguments=None):
     parser.add_argument("--rates", type=float, nargs="+", default=[1e-4, 1e-3, 1e-2, 1e-1])
     options = parser.parse_args(arguments)
 
-    os.environ["OMP_NUM_THREADS"] = "1"  # which the processes inherit
+    os.environ["OMP_NUM_THREADS"] = "1"  # inherited by the processes
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
         found = pool.starmap(accuracy, [(lr, options.epochs) for lr in options.rates])
     for lr, value in zip(options.rates, found):

@@ -1,6 +1,6 @@
-"""Transfer learning: the body of a network that PyTorch has trained, frozen, below a new head.
+"""Transfer learning: the frozen body of a network that PyTorch has trained, with a new head.
 
-CHECKPOINT is what PyTorch's side wrote of a network that knows the digits 0 to 4:
+CHECKPOINT is a file that PyTorch wrote, of a network that knows the digits 0 to 4:
 
     class Network(torch.nn.Module):
         def __init__(self):
@@ -17,7 +17,7 @@ CHECKPOINT is what PyTorch's side wrote of a network that knows the digits 0 to 
 
     safetensors.torch.save_file(network.state_dict(), "digits04.safetensors")
 
-Here a new head learns the digits 5 to 9 from a few examples.
+In this program, a new head learns the digits 5 to 9 from a few examples.
 
 python transfer.py digits04.safetensors --examples 100"""
 
@@ -44,7 +44,7 @@ class Network(al.nn.Layer):
         return self.head(self.body(x, training), training)
 
 
-# What PyTorch calls the layers of the body.
+# PyTorch's names of the body's layers.
 NAMES = {"body/conv2d_0": "conv1", "body/batchnorm_0": "bn1", "body/conv2d_1": "conv2"}
 
 
@@ -64,7 +64,7 @@ def main(arguments=None):
     model = Network(classes=5)
     model(al.Graph().placeholder((None, 8, 8, 1)))  # the first call makes the variables
     al.load_torch(model.body, options.checkpoint, NAMES, skip=["fc.*"])
-    model.body.trainable = False  # neither weights nor moving averages change from here on
+    model.body.trainable = False  # from here on, neither weights nor moving averages change
 
     trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(options.lr), metrics=["accuracy"])
     trainer.fit(training, options.epochs, progress=False)

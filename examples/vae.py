@@ -1,7 +1,7 @@
 """A variational autoencoder (Kingma and Welling, 2013) of handwritten digits.
 
-The encoder gives a mean and a spread for each image, the decoder makes an image of a random code. The layer in the
-middle draws the code, with random numbers that are new in every step.
+The encoder predicts a mean and a variance for each image; the decoder makes an image from a random code. The layer in
+the middle draws the code, with new random numbers in every step.
 
 python vae.py --epochs 60 --codes 8"""
 
@@ -13,7 +13,7 @@ import alloy as al
 
 
 class Code(al.nn.Layer):
-    """A normal number for each mean and spread while training; the means alone after it."""
+    """Draws a normal number for each mean and variance during training; returns the means otherwise."""
 
     def forward(self, x, training):
         mean, log_variance = al.split(x, 2, axis=-1)
@@ -23,7 +23,7 @@ class Code(al.nn.Layer):
 
 
 class Autoencoder(al.nn.Layer):
-    """Gives the logits of the pixels, and what the codes are drawn from."""
+    """Returns the logits of the pixels, and the means and variances of the codes."""
 
     def __init__(self, codes):
         super().__init__()
@@ -37,12 +37,12 @@ class Autoencoder(al.nn.Layer):
 
 
 def of_pixels(logits, images):
-    """The sum over the 64 pixels of an image, whose mean the loss gives."""
+    """Returns the loss of each image, summed over its 64 pixels."""
     return 64 * al.losses.binary_cross_entropy(logits, images)
 
 
 def of_codes(drawn_from, _):
-    """The divergence from normal codes, of each image."""
+    """Returns the divergence from normal codes, for each image."""
     mean, log_variance = al.split(drawn_from, 2, axis=-1)
     return 0.5 * al.sum(al.square(mean) + al.exp(log_variance) - 1.0 - log_variance, axis=-1)
 
@@ -63,7 +63,7 @@ def main(arguments=None):
     codes = np.random.default_rng(0).normal(size=(1, options.codes)).astype(np.float32)
     x = model.graph.placeholder((None, options.codes))
     (image,) = model.graph.run(al.sigmoid(model.decoder(x)), {x: codes})
-    for row in image[..., 0]:  # a digit that nobody has written
+    for row in image[..., 0]:  # a new digit
         print("".join(" .:-=+*#%@"[int(value * 9.99)] * 2 for value in row))
 
 

@@ -1,5 +1,5 @@
-// Single ops as the portable runtime computes them, with the FLOP/s and bytes/s reached, and the peaks of this very run
-// to hold them against: a large matrix product, and a copy that no cache holds.
+// Single ops in the portable runtime: the FLOP/s and bytes/s that they reach, and the peaks of the same run for
+// comparison (a large matrix product, and a copy that no cache holds).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using ir::Expr;
 using ir::OpCode;
 using ir::Shape;
 
-// A tensor in the device's memory, its pages touched.
+// A tensor of ones in the device's memory; its pages have been touched.
 device::ArrayMemory ones(const Shape& shape) {
   device::ArrayLayout layout;
   layout.rank = 1;
@@ -43,7 +43,7 @@ double bytes_of(const std::vector<ir::Type>& types) {
   return bytes;
 }
 
-// Runs the program of the values that `build` makes of placeholders of these shapes. `flops`: of one run.
+// Runs the program of the values that `build` makes from placeholders of these shapes. `flops` counts one run.
 template <class Build>
 void run(benchmark::State& state, const std::vector<Shape>& shapes, double flops, const Build& build) {
   ir::Graph graph;
@@ -79,7 +79,7 @@ void add_matmul(const std::string& name, int64_t m, int64_t k, int64_t n) {
   });
 }
 
-// How many of a window's elements lie in the image, over all windows of one axis.
+// The number of elements inside the image, over all windows of one axis.
 int64_t taps(int64_t extent, int64_t size, int64_t stride, int64_t before, int64_t windows) {
   int64_t count = 0;
   for (int64_t first = -before, i = 0; i < windows; ++i, first += stride) {
@@ -88,7 +88,7 @@ int64_t taps(int64_t extent, int64_t size, int64_t stride, int64_t before, int64
   return count;
 }
 
-// A convolution of ResNet-50 at batch 64 on images of extent x extent, and its two gradients.
+// A convolution of ResNet-50 with a batch of 64 on images of extent x extent, and its two gradients.
 void add_convolution(int64_t extent, int64_t in, int64_t out, int64_t size, int64_t stride, const char* padding) {
   const bool same = padding == std::string("same");
   const int64_t windows = same ? (extent + stride - 1) / stride : (extent - size) / stride + 1;
@@ -101,7 +101,7 @@ void add_convolution(int64_t extent, int64_t in, int64_t out, int64_t size, int6
                               {Attr::kGroups, int64_t{1}},
                               {Attr::kDataLayout, std::string("NHWC")},
                               {Attr::kWeightsLayout, std::string("HWIO")}};
-  // Without the products with what the padding adds: nobody needs them.
+  // Does not count products with padding, which are unnecessary.
   const int64_t line = taps(extent, size, stride, before, windows);
   const double flops = 2.0 * static_cast<double>(64 * line * line * in * out);
   const std::string name = std::string("conv_") + std::to_string(size) + "x" + std::to_string(size) + "_" +
@@ -154,8 +154,8 @@ int main(int argc, char** argv) {
       run(state, {shape, shape}, 2 * count, [](auto& x) { return std::vector{ir::relu(x[0] + x[1]).value()}; });
     });
     add("sum" + size, [=](benchmark::State& state) {
-      const auto kept =
-          shape.rank() == 4 ? std::optional<int64_t>(3) : std::nullopt;  // as for batch normalisation, or nothing
+      // Keeps the channel axis, as batch normalisation does.
+      const auto kept = shape.rank() == 4 ? std::optional<int64_t>(3) : std::nullopt;
       run(state, {shape}, count, [=](auto& x) { return std::vector{ir::sum(x[0], ir::all_axes(x[0], kept)).value()}; });
     });
   }

@@ -24,7 +24,7 @@ Expr placeholder(Graph& graph, Shape shape) {
                                            {{Attr::kShape, std::move(shape)}, {Attr::kDtype, ir::DType::float32}}));
 }
 
-// Glorot-uniform weights (Glorot and Bengio 2010); biases of rank 1 are zero.
+// Glorot-uniform weights (Glorot and Bengio, 2010); biases, of rank 1, are zero.
 Expr variable(Graph& graph, const Shape& shape, std::mt19937& random) {
   std::vector<float> values(shape.element_count());
   if (shape.rank() > 1) {

@@ -1,5 +1,5 @@
-"""Alloy. Its step is given NumPy arrays and returns NumPy arrays; the images lie in memory that a run reads in place,
-as the peers' batches lie ready as tensors of their own."""
+"""Alloy. Its step takes NumPy arrays and returns NumPy arrays; the images are in memory that a run reads in place,
+as the peers' batches are tensors of their own before the step."""
 
 import alloy as al
 from serve import Session, serve

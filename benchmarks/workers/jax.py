@@ -1,5 +1,5 @@
-"""JAX: one jitted pure function a step, which may write the new parameters over the old ones (donation). XLA's flags
-are left alone: wider vectors, oneDNN and YNNPACK gain a few percent on one workload and lose more on another."""
+"""JAX: a step is one jitted pure function, which may write the new parameters over the old ones (donation). XLA's flags
+are the defaults: wider vectors, oneDNN and YNNPACK gain a few percent on one workload and lose more on another."""
 
 import os
 
@@ -31,7 +31,7 @@ def _trainable_count(node):
 
 
 def trainable(nodes):
-    """The values that an optimizer moves, a tuple for each node."""
+    """Returns the values that an optimizer updates, a tuple for each node."""
     return [
         tuple(map(trainable, node.values))
         if isinstance(node.layer, Residual)
@@ -41,7 +41,7 @@ def trainable(nodes):
 
 
 def moving(nodes):
-    """The moving averages."""
+    """Returns the moving averages."""
     return [
         tuple(map(moving, node.values))
         if isinstance(node.layer, Residual)
@@ -51,7 +51,7 @@ def moving(nodes):
 
 
 def last_state(layer, values, x):
-    """Of a recurrent layer, whose input products are one for all steps."""
+    """Returns the last state of a recurrent layer; one product serves the inputs of all steps."""
     weights, recurrent_weights, bias, *secondary = values
     sums = jnp.swapaxes(x @ weights.T + bias, 0, 1)
     zeros = jnp.zeros((len(x), layer.units))
@@ -74,7 +74,7 @@ def last_state(layer, values, x):
 
 
 def forward(layers, parameters, averages, x, training):
-    """The result and the new averages."""
+    """Returns the result and the new averages."""
     new = []
     for layer, values, old in zip(layers, parameters, averages):
         match layer:

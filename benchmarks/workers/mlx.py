@@ -1,5 +1,5 @@
-"""MLX on the CPU. Training steps are compiled, which makes them up to a third faster; predictions gain nothing by
-it."""
+"""MLX on the CPU. Training steps are compiled, which makes them up to a third faster; predictions do not become
+faster."""
 
 from functools import partial
 
@@ -51,7 +51,7 @@ class Flat(nn.Module):
 
 
 class Last(nn.Module):
-    """The last state of a recurrent layer."""
+    """Returns the last state of a recurrent layer."""
 
     def __init__(self, cell):
         super().__init__()
@@ -79,7 +79,7 @@ def module_of(node):
         case MaxPool(size, stride):
             module = nn.MaxPool2d(size, stride)
         case AvgPool():
-            # It has no padding that is left out of the mean; of an image of 1x1 the mean is the image.
+            # MLX has no padding that does not count in the mean; for an image of 1x1, the mean is the image.
             assert node.input_shape[:2] == (1, 1)
             module = nn.Identity()
         case Flatten():

@@ -1,4 +1,4 @@
-"""TensorFlow: a Keras model, its step one tf.function, with XLA and without, and without oneDNN (run.py starts a
+"""TensorFlow: a Keras model whose step is one tf.function, with XLA and without, and without oneDNN (run.py starts a
 process of its own for that); the fastest one counts."""
 
 import os
@@ -31,7 +31,7 @@ tf.config.threading.set_inter_op_parallelism_threads(THREADS)
 
 
 def apply(nodes, x, made):
-    """The layers on x; `made` gets each layer with its values."""
+    """Applies the layers to x; adds each layer with its values to `made`."""
     for node in nodes:
         match node.layer:
             case Conv(filters, size, stride, padding, bias):
@@ -62,7 +62,7 @@ def apply(nodes, x, made):
 
 
 def recurrent_values(values):
-    """As Keras has them: transposed, and both biases of a GRU in one."""
+    """Returns the values in Keras's form: transposed, with both biases of a GRU in one array."""
     weights, recurrent_weights, bias, *secondary = values
     if secondary:
         bias = np.stack([bias, np.concatenate([np.zeros(2 * len(secondary[0]), np.float32), secondary[0]])])
@@ -96,6 +96,6 @@ def build(workload, column, variant, nodes, x, labels):
 
 
 if __name__ == "__main__":
-    # XLA brings its own kernels, with oneDNN or without.
+    # XLA uses its own kernels, with oneDNN or without.
     variants = [""] if os.environ.get("TF_ENABLE_ONEDNN_OPTS") == "0" else ["", "XLA"]
     serve({"TensorFlow": tf.__version__, "Keras": keras.__version__}, lambda workload: {"TensorFlow": variants}, build)

@@ -1,4 +1,4 @@
-"""PyTorch, eager and compiled. The variants are what is known to make it faster on a CPU: channels-last images for
+"""PyTorch, eager and compiled. The variants are known ways to make it faster on a CPU: channels-last images for
 convolutions, the fused optimizers; the fastest one counts."""
 
 import numpy as np
@@ -22,7 +22,7 @@ from workloads import (
 )
 
 torch.set_num_threads(THREADS)
-torch.set_num_interop_threads(1)  # one step after the other: nothing to run beside it
+torch.set_num_interop_threads(1)  # steps run one after the other, so nothing runs beside one
 
 
 class Add(torch.nn.Module):
@@ -35,7 +35,7 @@ class Add(torch.nn.Module):
 
 
 class Last(torch.nn.Module):
-    """The last state of a recurrent layer."""
+    """Returns the last state of a recurrent layer."""
 
     def __init__(self, layer, features):
         super().__init__()
@@ -80,7 +80,7 @@ def module_of(node):
                 order = torch.cat([order[units : 2 * units], order[:units], order[2 * units :]])  # reset first
             for name, value in zip(("weight_ih_l0", "weight_hh_l0", "bias_ih_l0"), values):
                 fill(getattr(module.cell, name), value[order.numpy()])
-            fill(module.cell.bias_hh_l0, np.zeros(len(order), np.float32))  # that of a Gru starts at zero, too
+            fill(module.cell.bias_hh_l0, np.zeros(len(order), np.float32))  # a GRU's second bias starts with zeros too
         case Residual():
             branch, shortcut = map(sequential, values)
             module = Add(branch, shortcut)
@@ -102,7 +102,7 @@ def sequential(nodes):
 
 
 def channels_first_rows(weights, shape):
-    """Rows in the order in which a flattened channels-first image has them."""
+    """Returns the rows in the order of a flattened channels-first image."""
     height, width, channels = shape
     return weights.reshape(height, width, channels, -1).transpose(2, 0, 1, 3).reshape(len(weights), -1)
 
@@ -115,7 +115,7 @@ def variants(workload):
         eager += [f"{name} channels_last".strip() for name in eager]
         compiled += ["channels_last"]
     if len(workload.layers) > 20 and workload.optimizer:
-        # Half a minute of compilation each; channels-last is as fast or faster by some percent.
+        # Each takes half a minute to compile; channels-last is as fast, or faster by some percent.
         compiled = ["channels_last"]
     return {"PyTorch eager": eager, "PyTorch compile": compiled}
 
@@ -128,14 +128,14 @@ def build(workload, column, variant, nodes, x, labels):
         model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
     compiled, close = column == "PyTorch compile", lambda: None
     if compiled:
-        from torch import _dynamo, _inductor  # seconds and megabytes that eager work does not need
+        from torch import _dynamo, _inductor  # takes seconds and megabytes that eager work does not need
 
-        # The whole step in one graph, gradients and update included, is up to four times as fast as a compiled forward
-        # pass with the backward() and the optimizer that come with it.
+        # The whole step in one graph, with gradients and update, is up to four times as fast as a compiled forward pass
+        # with its backward() and optimizer.
         _dynamo.config.trace_autograd_ops = True
         _dynamo.config.allow_rnn = True
-        _inductor.config.cpp_wrapper = True  # 5 to 20 % faster steps: less Python in them
-        close = _dynamo.reset  # or the next workload counts as a recompilation of this one
+        _inductor.config.cpp_wrapper = True  # 5 to 20 % faster steps, with less Python in them
+        close = _dynamo.reset  # otherwise the next workload counts as a recompilation
     if workload.optimizer is None:
         model.eval()
         # Freezing: weights become constants, folded and packed for oneDNN.
@@ -183,7 +183,7 @@ def sgd(parameters, rate):
 
 
 def adam(parameters, rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
-    """As torch.optim.Adam, which breaks a compiled graph."""
+    """Computes the same as torch.optim.Adam, which breaks a compiled graph."""
     first, second = ([torch.zeros_like(parameter) for parameter in parameters] for _ in range(2))
     count = torch.zeros(())
 
