@@ -5,11 +5,11 @@
 extern "C" {
 #endif
 
-/// A block that outlives its scope: a copy on the heap, or the same block retained; released with
-/// _Block_release. Safe from every thread.
+/// A block that outlives its scope: a copy on the heap, or the same block retained. Release it with _Block_release.
+/// Safe from every thread.
 void* _Block_copy(const void* block);
 
-/// Gives back one copy; the last one disposes of what the block captured.
+/// Releases one copy; releasing the last one also releases the objects that the block captured.
 void _Block_release(const void* block);
 
 #ifdef __cplusplus
@@ -23,9 +23,9 @@ void _Block_release(const void* block);
 #define Block_release(block) _Block_release((const void*)(block))
 #endif
 
-// The GNUstep library exports incomplete functions under the names that compilers use for blocks, and whichever
-// library comes first wins. What is compiled with this header finds ours under names of our own. Weak references
-// alone would not keep the library when the linker drops what seems unneeded, hence the strong one.
+// The GNUstep library exports incomplete functions under the names that compilers use for blocks, and the library that
+// is loaded first wins. Code compiled with this header uses the functions of this framework under other names. A linker
+// that drops libraries without strong references would drop this one, hence the strong reference.
 #if defined(__BLOCKS__) && defined(__ELF__) && !defined(ALLOY_DEFINES_BLOCKS)
 __asm__(
     ".globl alloy_Block_copy\n"

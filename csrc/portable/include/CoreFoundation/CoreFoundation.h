@@ -1,8 +1,8 @@
-// The part of CoreFoundation that Objective-C programs use: owners of objects in C, and the time. Its objects are
-// those of Foundation. Refuses the functions of strings, collections, run loops.
+// The part of CoreFoundation that Objective-C programs use: ownership of objects in C, and the time. Its objects are
+// Foundation's. The functions of strings, collections and run loops are missing.
 #pragma once
 
-// Programs rely on these from Apple's header, too.
+// Programs rely on Apple's header including these.
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -47,10 +47,10 @@ typedef double CFTimeInterval;
 /// Seconds since 2001-01-01 00:00 UTC.
 typedef CFTimeInterval CFAbsoluteTime;
 
-/// One more owner of an object; raises for NULL.
+/// Retains an object; raises for NULL.
 CF_EXPORT CFTypeRef CFRetain(CFTypeRef object);
 
-/// One owner fewer; raises for NULL.
+/// Releases an object; raises for NULL.
 CF_EXPORT void CFRelease(CFTypeRef object);
 
 /// The present time.
@@ -62,7 +62,7 @@ static inline CFAbsoluteTime CFAbsoluteTimeGetCurrent(void) {
 
 #ifdef __OBJC__
 
-/// An object given to C, which has to release it.
+/// Passes an object to C, which must release it.
 static inline CFTypeRef CFBridgingRetain(id object) {
 #if __has_feature(objc_arc)
   return (__bridge_retained CFTypeRef)object;
@@ -71,7 +71,7 @@ static inline CFTypeRef CFBridgingRetain(id object) {
 #endif
 }
 
-/// An object taken from C, which owned it.
+/// Takes over an object that C owned.
 static inline id CFBridgingRelease(CFTypeRef object) {
 #if __has_feature(objc_arc)
   return (__bridge_transfer id)object;

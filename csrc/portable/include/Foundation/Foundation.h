@@ -1,10 +1,10 @@
-// Foundation: GNUstep's, and what programs take from Apple's or from Apple's compiler and GNUstep lacks: booleans in
-// literals, a nil that is a pointer of every kind, nullability, availability, linkage.
+// Foundation: GNUstep's, and definitions that programs expect from Apple's header or compiler and GNUstep lacks:
+// booleans in literals, a nil that converts to every pointer, nullability, availability, linkage.
 #pragma once
-#pragma GCC system_header  // include_next is no standard C
+#pragma GCC system_header  // include_next is not standard C
 
-// GNUstep declares these methods of dictionaries for keys or values of other types than the dictionary's. Blocks whose
-// parameters are `id` may be written with any class.
+// GNUstep declares these methods of dictionaries with the dictionary's types of keys and values. Here block parameters
+// are `id`, so blocks may be written with any class.
 #define enumerateKeysAndObjectsUsingBlock alloy_enumerate
 #define enumerateKeysAndObjectsWithOptions alloy_enumerateWithOptions
 #define keysOfEntriesPassingTest alloy_keysOfEntries
@@ -43,7 +43,7 @@
 #pragma clang diagnostic ignored "-Wnullability-extension"
 #endif
 
-// GNUstep's are casts, which @YES does not take.
+// GNUstep's definitions are casts, which @YES does not accept.
 #if defined(__clang__)
 #undef YES
 #undef NO
@@ -62,8 +62,8 @@
 #define Nil ((void*)0)
 #endif
 
-// Apple's compiler knows these older words. The C library has a macro __nonnull(parameters): the word itself becomes
-// _Nonnull, and behind it the parameters of the C library, which are in parentheses of their own, its attribute.
+// Apple's compiler knows these older words. The C library has a macro __nonnull(parameters). Here the word alone
+// becomes _Nonnull; followed by the C library's parameters in parentheses, it becomes that library's attribute.
 #undef __nonnull
 #define __nonnull _Nonnull
 #define __nullable _Nullable
@@ -75,7 +75,7 @@
 #define ALLOY_NONNULL_ATTRIBUTE(parameters) __attribute__((__nonnull__ parameters))
 #define ALLOY_NONNULL_WORD(...) _Nonnull(__VA_ARGS__)
 
-// GNUstep defines it to nothing, which would let `[[MPSNDArray alloc] init]` compile here and not on a Mac.
+// GNUstep defines this to nothing, so `[[MPSNDArray alloc] init]` would compile here and not on a Mac.
 #undef NS_UNAVAILABLE
 #define NS_UNAVAILABLE __attribute__((unavailable))
 
@@ -95,7 +95,7 @@
 #define NS_INLINE static inline
 #endif
 
-// Everything declared here is there, so availability says nothing.
+// Everything declared here is available, so availability macros mean nothing.
 #ifndef API_AVAILABLE
 #define API_AVAILABLE(...)
 #define API_UNAVAILABLE(...)

@@ -6,55 +6,55 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Lets work run only if a number, a uint32_t of a buffer, is not 0 when its turn comes.
+/// Lets work run only if a number (a uint32_t in a buffer) is not 0 when the work's turn comes.
 @interface MPSPredicate : NSObject {
  @package
   void* _impl;
 }
 
-/// Where the number is.
+/// The buffer of the number.
 @property(nonatomic, readonly, retain) id<MTLBuffer> predicateBuffer;
 
-/// Bytes from the start of the buffer to the number; a multiple of 4.
+/// Offset of the number in the buffer, in bytes; a multiple of 4.
 @property(nonatomic, readonly) NSUInteger predicateOffset;
 
-/// Uses a number of `buffer`; raises for a place that is not inside, autoreleased.
+/// Uses a number in `buffer`, autoreleased; raises if the offset is not inside.
 + (instancetype)predicateWithBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset;
 
 /// The same, retained.
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset NS_DESIGNATED_INITIALIZER;
 
-/// Uses a number of its own, 0 at first.
+/// Uses a number in a new buffer, 0 at first.
 - (instancetype)initWithDevice:(id<MTLDevice>)device NS_DESIGNATED_INITIALIZER;
 
 @end
 
-/// Makes heaps for the temporary arrays of a command buffer; every device is one.
+/// Makes heaps for the temporary arrays of a command buffer; every device is a provider.
 @protocol MPSHeapProvider <NSObject>
 
-/// A heap of at least the size that the descriptor names, retained for the caller; nil leaves it to the device.
+/// A heap of at least the descriptor's size, retained for the caller; nil leaves it to the device.
 - (id<MTLHeap> _Nullable)newHeapWithDescriptor:(MTLHeapDescriptor*)descriptor;
 
 @optional
 
-/// Takes a heap back of which nothing is used any more.
+/// Returns a heap that nothing uses any more.
 - (void)retireHeap:(id<MTLHeap>)heap cacheDelay:(double)seconds;
 
 @end
 
-/// Stands for the command buffer being encoded now and forwards to it.
+/// Represents the command buffer that is being encoded and forwards to it.
 @interface MPSCommandBuffer : NSObject <MTLCommandBuffer> {
  @package
   void* _impl;
   MPSPredicate* _predicate;
 }
 
-/// Holds for the graphs and kernels that are encoded while it is set; nil at first, which runs them all. Of buffers
-/// around buffers the outermost that has one decides.
+/// The condition of graphs and kernels that are encoded while it is set; nil, at first, runs them all. If buffers wrap
+/// buffers, the outermost one with a condition decides.
 @property(nonatomic, readwrite, retain, nullable) MPSPredicate* predicate;
 
-/// Makes the heaps for temporary arrays, matrices and vectors; nil at first. Setting it sets it for all that stand for
-/// the same command buffer.
+/// Makes the heaps for temporary arrays, matrices and vectors; nil at first. Setting it affects all wrappers of the
+/// same command buffer.
 @property(nonatomic, readwrite, retain, nullable) id<MPSHeapProvider> heapProvider;
 
 /// The command buffer being encoded now.
@@ -75,11 +75,10 @@ NS_ASSUME_NONNULL_BEGIN
 /// Use one of the factories.
 - (instancetype)init NS_UNAVAILABLE;
 
-/// Commits the present command buffer and goes on with a new one of the same queue; handlers stay with the
-/// old one.
+/// Commits the current command buffer and continues with a new one of the same queue. Handlers stay with the old one.
 - (void)commitAndContinue;
 
-/// A hint about memory to come; the portable framework needs none.
+/// A hint about future memory; the portable framework needs none.
 - (void)prefetchHeapForWorkloadSize:(size_t)size;
 
 @end

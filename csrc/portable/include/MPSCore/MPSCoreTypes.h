@@ -38,7 +38,7 @@ typedef NS_ENUM(uint32_t, MPSDataType) {
   MPSDataTypeUInt4 = 4,
 };
 
-/// How a kernel treats its arguments; the portable kernels check them and compute in full precision whatever it says.
+/// How a kernel treats its arguments. The portable kernels always check them and compute in full precision.
 typedef NS_OPTIONS(NSUInteger, MPSKernelOptions) {
   MPSKernelOptionsNone = 0,
   MPSKernelOptionsSkipAPIValidation = 1,
@@ -48,7 +48,7 @@ typedef NS_OPTIONS(NSUInteger, MPSKernelOptions) {
   MPSKernelOptionsVerbose = 16,
 };
 
-/// Whether a view shares the memory of its array, and what memory a copy gets; a copy always has memory of its own.
+/// Whether a view shares the memory of its array, and which memory a copy uses; a copy always has memory of its own.
 typedef NS_OPTIONS(NSUInteger, MPSAliasingStrategy) {
   MPSAliasingStrategyDefault = 0,
   MPSAliasingStrategyDontCare = 0,
@@ -59,7 +59,7 @@ typedef NS_OPTIONS(NSUInteger, MPSAliasingStrategy) {
   MPSAliasingStrategyPreferNonTemporaryMemory = 8,
 };
 
-/// What images have behind their edges.
+/// The pixels outside an image.
 typedef NS_ENUM(NSUInteger, MPSImageEdgeMode) {
   MPSImageEdgeModeZero = 0,
   MPSImageEdgeModeClamp = 1,
@@ -79,7 +79,7 @@ typedef NS_ENUM(NSUInteger, MPSImageFeatureChannelFormat) {
   MPSImageFeatureChannelFormatCount = 6,
 };
 
-/// Some elements of a dimension: `length` of them from `start` on.
+/// A range of a dimension: `length` elements from `start` on.
 typedef struct MPSDimensionSlice {
   NSUInteger start;
   NSUInteger length;
@@ -98,40 +98,40 @@ typedef struct MPSImageRegion {
   MPSImageCoordinate size;
 } MPSImageRegion;
 
-/// Whole steps.
+/// A shift by whole pixels.
 typedef struct {
   NSInteger x;
   NSInteger y;
   NSInteger z;
 } MPSOffset;
 
-/// A place between pixels.
+/// A position between pixels.
 typedef struct MPSOrigin {
   double x;
   double y;
   double z;
 } MPSOrigin;
 
-/// Extents between pixels.
+/// Fractional extents of pixels.
 typedef struct MPSSize {
   double width;
   double height;
   double depth;
 } MPSSize;
 
-/// A part of an image, between pixels.
+/// A part of an image, with fractional bounds.
 typedef struct MPSRegion {
   MPSOrigin origin;
   MPSSize size;
 } MPSRegion;
 
-/// All pixels of all images: what a clip rectangle is at first.
+/// All pixels of all images: the first value of clip rectangles.
 MTL_EXTERN const MTLRegion MPSRectNoClip;
 
 /// Bytes of one element of type `t`, rounded down.
 NS_INLINE size_t MPSSizeofMPSDataType(MPSDataType t) { return ((size_t)t & 0xffff) >> 3; }
 
-/// Lengths from the slowest to the fastest dimension; -1 is a length not known yet.
+/// Lengths from the slowest to the fastest dimension; -1 is an unknown length.
 typedef NSArray<NSNumber*> MPSShape;
 
 NS_ASSUME_NONNULL_END

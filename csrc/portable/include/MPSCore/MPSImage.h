@@ -13,13 +13,13 @@ NS_ASSUME_NONNULL_BEGIN
 /// Several images of one shape.
 typedef NSArray<MPSImage*> MPSImageBatch;
 
-/// Order of the values of a pixel in memory of the host.
+/// Order of a pixel's values in the host's memory.
 typedef NS_ENUM(NSUInteger, MPSDataLayout) {
   MPSDataLayoutHeightxWidthxFeatureChannels = 0,
   MPSDataLayoutFeatureChannelsxHeightxWidth = 1,
 };
 
-/// Whether the contents of an image may go.
+/// Whether the system may discard the contents of an image.
 typedef NS_ENUM(NSUInteger, MPSPurgeableState) {
   MPSPurgeableStateAllocationDeferred = 0,
   MPSPurgeableStateKeepCurrent = 1,
@@ -28,7 +28,7 @@ typedef NS_ENUM(NSUInteger, MPSPurgeableState) {
   MPSPurgeableStateEmpty = 4,
 };
 
-/// What an image is.
+/// The properties of an image.
 @interface MPSImageDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
@@ -50,7 +50,7 @@ typedef NS_ENUM(NSUInteger, MPSPurgeableState) {
 @property(nonatomic, readwrite) MTLCPUCacheMode cpuCacheMode;
 @property(nonatomic, readwrite) MTLStorageMode storageMode;
 
-/// What the textures are for; reading and writing by shaders at first.
+/// The uses of the textures; reading and writing by shaders at first.
 @property(nonatomic, readwrite) MTLTextureUsage usage;
 
 /// One image.
@@ -72,14 +72,14 @@ typedef NS_ENUM(NSUInteger, MPSPurgeableState) {
 
 @end
 
-/// The channels that bytes are read from or written to: so many, from the offset on. The offset is a multiple of 4;
-/// where it is not 0, so is the number.
+/// The channels that bytes are read from or written to: a number of channels from an offset on. The offset is a
+/// multiple of 4; if it is not 0, so is the number.
 typedef struct {
   NSUInteger featureChannelOffset;
   NSUInteger numberOfFeatureChannelsToReadWrite;
 } MPSImageReadWriteParams;
 
-/// Who makes the images that kernels write to.
+/// Makes the images that kernels write.
 @protocol MPSImageAllocator <NSObject, NSSecureCoding>
 
 /// A new image, autoreleased.
@@ -89,7 +89,7 @@ typedef struct {
 
 @optional
 
-/// So many new images, autoreleased.
+/// Several new images, autoreleased.
 - (MPSImageBatch*)imageBatchForCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                              imageDescriptor:(MPSImageDescriptor*)descriptor
                                       kernel:(MPSKernel*)kernel
@@ -97,7 +97,7 @@ typedef struct {
 
 @end
 
-/// One image or several of one shape. There are no textures here: the channels of a pixel lie behind each other.
+/// One image, or several of one shape. Without textures, all channels of a pixel are contiguous.
 @interface MPSImage : NSObject {
  @package
   void* _impl;
@@ -109,7 +109,7 @@ typedef struct {
 /// The device of the pixels.
 @property(nonatomic, readonly, retain) id<MTLDevice> device;
 
-/// As the descriptor said.
+/// The descriptor's values.
 @property(nonatomic, readonly) NSUInteger width;
 @property(nonatomic, readonly) NSUInteger height;
 @property(nonatomic, readonly) NSUInteger featureChannels;
@@ -127,18 +127,18 @@ typedef struct {
 /// Zeros at first; raises for extents of 0 and for the format None.
 - (instancetype)initWithDevice:(id<MTLDevice>)device imageDescriptor:(const MPSImageDescriptor*)imageDescriptor;
 
-/// Nil: there are no textures on this device.
+/// Nil: this device has no textures.
 - (instancetype)initWithTexture:(id<MTLTexture>)texture featureChannels:(NSUInteger)featureChannels;
 
-/// Use one of the others.
+/// Use another initialiser.
 - (instancetype)init NS_UNAVAILABLE;
 
 /// Bytes of the memory.
 - (NSUInteger)resourceSize;
 
-/// Copies the pixels of a region to `dataBytes`, in the type of the channels. `bytesPerRow` leads from row to row; in
-/// the order of planes, those of the channels follow each other without a gap. The region's depth counts images, from
-/// `imageIndex` on, `bytesPerImage` apart; without that, they too follow each other. Raises for what is outside.
+/// Copies the pixels of a region to `dataBytes`, in the type of the channels. `bytesPerRow` is the distance of rows; in
+/// the order of planes, those of the channels follow each other without gaps. The region's depth counts images, from
+/// `imageIndex` on, at a distance of `bytesPerImage`; without that, they too have no gaps. Raises for pixels outside.
 - (void)readBytes:(void*)dataBytes
             dataLayout:(MPSDataLayout)dataLayout
            bytesPerRow:(NSUInteger)bytesPerRow
@@ -153,10 +153,10 @@ typedef struct {
     featureChannelInfo:(MPSImageReadWriteParams)featureChannelInfo
             imageIndex:(NSUInteger)imageIndex;
 
-/// The same of one whole image, without gaps.
+/// The same for one whole image, without gaps.
 - (void)readBytes:(void*)dataBytes dataLayout:(MPSDataLayout)dataLayout imageIndex:(NSUInteger)imageIndex;
 
-/// Copies from `dataBytes`, as readBytes reads; `bytesPerColumn` leads from pixel to pixel of a row.
+/// Copies from `dataBytes`, like readBytes. `bytesPerColumn` is the distance of a row's pixels.
 - (void)writeBytes:(const void*)dataBytes
             dataLayout:(MPSDataLayout)dataLayout
         bytesPerColumn:(NSUInteger)bytesPerColumn
@@ -180,7 +180,7 @@ typedef struct {
             imageIndex:(NSUInteger)imageIndex;
 - (void)writeBytes:(const void*)dataBytes dataLayout:(MPSDataLayout)dataLayout imageIndex:(NSUInteger)imageIndex;
 
-/// Makes the result of earlier work visible to the host; nothing to do where memory is shared.
+/// Makes the result of earlier work visible to the host; does nothing if memory is shared.
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer;
 
 @end
@@ -195,7 +195,7 @@ typedef struct {
 + (instancetype)temporaryImageWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                                 imageDescriptor:(const MPSImageDescriptor*)imageDescriptor;
 
-/// Nothing: memory is taken when an image is made.
+/// Does nothing: memory is allocated when an image is made.
 + (void)prefetchStorageWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                      imageDescriptorList:(NSArray<MPSImageDescriptor*>*)descriptorList;
 
@@ -204,7 +204,7 @@ typedef struct {
 - (instancetype)initWithDevice:(id<MTLDevice>)device
                imageDescriptor:(const MPSImageDescriptor*)imageDescriptor NS_UNAVAILABLE;
 
-/// How often kernels may still read it; 1 at first. Raises when set after it was 0.
+/// How many more times kernels may read it; 1 at first. Raises if set after it was 0.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end

@@ -1,4 +1,4 @@
-// What all kernels of MPS have in common.
+// The base class of all kernels of MPS.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -6,13 +6,13 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Something that a device computes when it is encoded; its settings count at that moment. One thread encodes with it.
+/// A computation that a device runs when it is encoded, with the kernel's settings at that moment. One thread encodes.
 @interface MPSKernel : NSObject <NSCopying, NSSecureCoding> {
  @package
   void* _impl;
 }
 
-/// Kept, and of no effect: arguments are always checked, and sums are always in float32.
+/// Stored without effect: arguments are always checked, and sums are always in float32.
 @property(nonatomic, readwrite) MPSKernelOptions options;
 
 /// The device it computes on.
@@ -24,13 +24,13 @@ NS_ASSUME_NONNULL_BEGIN
 /// A kernel of the device.
 - (instancetype)initWithDevice:(id<MTLDevice>)device NS_DESIGNATED_INITIALIZER;
 
-/// A copy with all settings for `device`; nil stands for its own.
+/// A copy with all settings for `device`; nil means the same device.
 - (instancetype)copyWithZone:(NSZone* _Nullable)zone device:(id<MTLDevice> _Nullable)device;
 
-/// What was encoded, for the default device.
+/// Decodes a kernel for the default device.
 - (instancetype _Nullable)initWithCoder:(NSCoder*)aDecoder;
 
-/// What was encoded, for `device`.
+/// Decodes a kernel for `device`.
 - (instancetype _Nullable)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device NS_DESIGNATED_INITIALIZER;
 
 @end

@@ -1,4 +1,4 @@
-// Matrices and vectors over buffers, one or several behind each other.
+// Matrices and vectors in buffers, one or several in a row.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -7,7 +7,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Extents and places of matrices in a buffer.
+/// Extents and layout of matrices in a buffer.
 @interface MPSMatrixDescriptor : NSObject {
  @package
   void* _impl;
@@ -23,10 +23,10 @@ NS_ASSUME_NONNULL_BEGIN
 /// Type of the elements.
 @property(nonatomic, readwrite) MPSDataType dataType;
 
-/// Bytes from row to row, a multiple of the elements' size.
+/// Distance of rows in bytes, a multiple of the elements' size.
 @property(nonatomic, readwrite) NSUInteger rowBytes;
 
-/// Bytes from matrix to matrix, a multiple of rowBytes.
+/// Distance of matrices in bytes, a multiple of rowBytes.
 @property(nonatomic, readonly) NSUInteger matrixBytes;
 
 /// One matrix.
@@ -47,13 +47,13 @@ NS_ASSUME_NONNULL_BEGIN
                              matrixBytes:(NSUInteger)matrixBytes
                                 dataType:(MPSDataType)dataType;
 
-/// A good distance of rows: that of packed ones, rounded up to 16 bytes.
+/// A good distance of rows: packed, rounded up to 16 bytes.
 + (size_t)rowBytesFromColumns:(NSUInteger)columns dataType:(MPSDataType)dataType;
 + (size_t)rowBytesForColumns:(NSUInteger)columns dataType:(MPSDataType)dataType;
 
 @end
 
-/// Lengths and places of vectors in a buffer.
+/// Lengths and layout of vectors in a buffer.
 @interface MPSVectorDescriptor : NSObject {
  @package
   void* _impl;
@@ -68,7 +68,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Type of the elements.
 @property(nonatomic, readwrite) MPSDataType dataType;
 
-/// Bytes from vector to vector, a multiple of the elements' size.
+/// Distance of vectors in bytes, a multiple of the elements' size.
 @property(nonatomic, readonly) NSUInteger vectorBytes;
 
 /// One vector.
@@ -80,7 +80,7 @@ NS_ASSUME_NONNULL_BEGIN
                                vectorBytes:(NSUInteger)vectorBytes
                                   dataType:(MPSDataType)dataType;
 
-/// A good distance of vectors: that of packed ones, rounded up to 16 bytes.
+/// A good distance of vectors: packed, rounded up to 16 bytes.
 + (size_t)vectorBytesForLength:(NSUInteger)length dataType:(MPSDataType)dataType;
 
 @end
@@ -94,7 +94,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// The device of the buffer.
 @property(nonatomic, readonly, retain) id<MTLDevice> device;
 
-/// As the descriptor said.
+/// The descriptor's values.
 @property(nonatomic, readonly) NSUInteger rows;
 @property(nonatomic, readonly) NSUInteger columns;
 @property(nonatomic, readonly) NSUInteger matrices;
@@ -108,7 +108,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// The buffer.
 @property(nonatomic, readonly) id<MTLBuffer> data;
 
-/// Uses the memory of `buffer`; raises where it is too short.
+/// Uses the memory of `buffer`; raises if it is too short.
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer descriptor:(MPSMatrixDescriptor*)descriptor;
 
 /// The same from `offset` on, a multiple of the elements' size.
@@ -122,7 +122,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Use one of the initialisers with a descriptor.
 - (instancetype)init NS_UNAVAILABLE;
 
-/// Makes the result of earlier work visible to the host; nothing to do where memory is shared.
+/// Makes the result of earlier work visible to the host; does nothing if memory is shared.
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer;
 
 /// Bytes of the buffer.
@@ -139,7 +139,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// The device of the buffer.
 @property(nonatomic, readonly, retain) id<MTLDevice> device;
 
-/// As the descriptor said.
+/// The descriptor's values.
 @property(nonatomic, readonly) NSUInteger length;
 @property(nonatomic, readonly) NSUInteger vectors;
 @property(nonatomic, readonly) MPSDataType dataType;
@@ -151,7 +151,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// The buffer.
 @property(nonatomic, readonly) id<MTLBuffer> data;
 
-/// Uses the memory of `buffer`; raises where it is too short.
+/// Uses the memory of `buffer`; raises if it is too short.
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer descriptor:(MPSVectorDescriptor*)descriptor;
 
 /// The same from `offset` on, a multiple of the elements' size.
@@ -165,7 +165,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Use one of the initialisers with a descriptor.
 - (instancetype)init NS_UNAVAILABLE;
 
-/// Makes the result of earlier work visible to the host; nothing to do where memory is shared.
+/// Makes the result of earlier work visible to the host; does nothing if memory is shared.
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer;
 
 /// Bytes of the buffer.
@@ -180,15 +180,15 @@ NS_ASSUME_NONNULL_BEGIN
 + (instancetype)temporaryMatrixWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                                 matrixDescriptor:(MPSMatrixDescriptor*)matrixDescriptor;
 
-/// A hint about memory to come; the portable framework needs none.
+/// A hint about future memory; the portable framework needs none.
 + (void)prefetchStorageWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                     matrixDescriptorList:(NSArray<MPSMatrixDescriptor*>*)descriptorList;
 
 /// Use the factory.
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer descriptor:(MPSMatrixDescriptor*)descriptor NS_UNAVAILABLE;
 
-/// How often they may still be read; 1 at first. Each encoded kernel that reads them counts, and raises at 0. Raises
-/// when set after it was 0.
+/// How many more times they may be read; 1 at first. Each encoded kernel that reads them counts, and raises at 0.
+/// Raises if set after it was 0.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end
@@ -200,14 +200,14 @@ NS_ASSUME_NONNULL_BEGIN
 + (instancetype)temporaryVectorWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                                       descriptor:(MPSVectorDescriptor*)descriptor;
 
-/// A hint about memory to come; the portable framework needs none.
+/// A hint about future memory; the portable framework needs none.
 + (void)prefetchStorageWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                           descriptorList:(NSArray<MPSVectorDescriptor*>*)descriptorList;
 
 /// Use the factory.
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer descriptor:(MPSVectorDescriptor*)descriptor NS_UNAVAILABLE;
 
-/// As that of temporary matrices.
+/// Like that of temporary matrices.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end

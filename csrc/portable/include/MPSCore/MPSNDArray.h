@@ -12,10 +12,10 @@ NS_ASSUME_NONNULL_BEGIN
 @class MPSNDArray;
 @class MPSNDArrayDescriptor;
 
-/// Sixteen small numbers, one a dimension.
+/// Sixteen small numbers, one for each dimension.
 typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 
-/// Makes the arrays that kernels write to.
+/// Makes the arrays that kernels write.
 @protocol MPSNDArrayAllocator <NSObject, NSSecureCoding, NSCopying>
 
 /// A new array, autoreleased.
@@ -25,8 +25,8 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 
 @end
 
-/// Element type and lengths of an array; up to 16 dimensions. Of a view also which elements of its array it has, and in
-/// which order the dimensions. All calls number the dimensions as they are at the moment.
+/// Element type and lengths of an array with up to 16 dimensions. For a view, also the elements of its array and the
+/// order of dimensions. All methods number the dimensions in their current order.
 @interface MPSNDArrayDescriptor : NSObject {
  @package
   void* _impl;
@@ -41,26 +41,25 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// Length of a dimension counted from the fastest, before it is sliced; 1 beyond the last.
 - (NSUInteger)lengthOfDimension:(NSUInteger)dimensionIndex;
 
-/// The elements of a dimension that a view has; {0, 1} beyond the last dimension.
+/// The range of a dimension in a view; {0, 1} beyond the last dimension.
 - (MPSDimensionSlice)sliceRangeForDimension:(NSUInteger)dimensionIndex;
 
-/// Lets a view have only these elements of a dimension; raises for a range that is empty or not inside.
+/// Restricts a view to these elements of a dimension; raises for a range that is empty or not inside.
 - (void)sliceDimension:(NSUInteger)dimensionIndex withSubrange:(MPSDimensionSlice)subRange;
 
 /// Exchanges two dimensions.
 - (void)transposeDimension:(NSUInteger)dimensionIndex withDimension:(NSUInteger)dimensionIndex2;
 
-/// Of each dimension the one of the array that it was: {0, 1, 2, ...} at first, {1, 0, 2, ...} once the first two were
-/// exchanged.
+/// For each dimension, its number in the array: {0, 1, 2, ...} at first, {1, 0, 2, ...} after exchanging the first two.
 - (vector_uchar16)dimensionOrder;
 
-/// Puts dimension dimensionOrder[i] in place i; raises unless each dimension is named once.
+/// Moves dimension dimensionOrder[i] to position i; raises unless each dimension is named once.
 - (void)permuteWithDimensionOrder:(NSUInteger*)dimensionOrder;
 
 /// Lengths from slow to fast, before slicing.
 - (NSArray<NSNumber*>*)getShape;
 
-/// Whether rows shall lie without gaps; they always do, whatever it says. NO at first.
+/// Asks for rows without gaps; rows never have gaps, whatever the value. NO at first.
 @property(nonatomic, readwrite) BOOL preferPackedRows;
 
 /// `dimensionSizes` lists lengths from fast to slow.
@@ -71,7 +70,7 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// `shape` lists lengths from slow to fast.
 + (instancetype)descriptorWithDataType:(MPSDataType)dataType shape:(NSArray<NSNumber*>*)shape;
 
-/// Lengths from fast to slow, each an NSUInteger, ended by a 0.
+/// Lengths from fast to slow, each an NSUInteger, terminated by 0.
 + (instancetype)descriptorWithDataType:(MPSDataType)dataType dimensionSizes:(NSUInteger)dimension0, ...;
 
 /// Replaces number and lengths of the dimensions; `dimensionSizes` goes from fast to slow.
@@ -106,10 +105,10 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// Number of dimensions.
 @property(nonatomic, readonly) NSUInteger numberOfDimensions;
 
-/// Where the elements live.
+/// The device of the elements.
 @property(nonatomic, readonly, retain) id<MTLDevice> device;
 
-/// The array this is a view of; nil for an array with memory of its own.
+/// The array of which this is a view; nil for an array with memory of its own.
 @property(nonatomic, readonly, retain, nullable) MPSNDArray* parent;
 
 /// Length of a dimension counted from the fastest; 1 beyond the last.
@@ -128,8 +127,8 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// One Float32 element in one dimension.
 - (instancetype)initWithDevice:(id<MTLDevice>)device scalar:(double)value;
 
-/// Uses the memory of `buffer` from `offset` on, packed; raises where it is too short, and for an offset that is no
-/// multiple of the elements' size.
+/// Uses the memory of `buffer` from `offset` on, packed. Raises if it is too short, or if the offset is not a multiple
+/// of the elements' size.
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer
                         offset:(NSUInteger)offset
                     descriptor:(MPSNDArrayDescriptor*)descriptor NS_DESIGNATED_INITIALIZER;
@@ -137,19 +136,19 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// The buffer that the array was made with; nil for one with memory of its own.
 - (id<MTLBuffer> _Nullable)userBuffer;
 
-/// A view with the slices, order, shape and type that the descriptor says, autoreleased. It shares the memory, unless
-/// the strategy says that it shall not or it cannot: then it is a copy, which the command buffer makes. Elements of
-/// another type are always a copy, and so is another shape of elements that do not lie in order. Nil where
-/// ShallAlias was asked for and it cannot. Raises for a descriptor of other lengths than the array's.
+/// A view with the descriptor's slices, order, shape and type, autoreleased. It shares the memory, unless the strategy
+/// forbids that or it is impossible; then it is a copy, which the command buffer makes. A view of another type is
+/// always a copy, and so is another shape of elements that are not contiguous. Nil if the strategy is ShallAlias and
+/// sharing is impossible. Raises for a descriptor of other lengths than the array's.
 - (MPSNDArray* _Nullable)arrayViewWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                                          descriptor:(MPSNDArrayDescriptor*)descriptor
                                            aliasing:(MPSAliasingStrategy)aliasing;
 
-/// The same without a command buffer; nil where the view cannot share the memory.
+/// The same without a command buffer; nil if the view cannot share the memory.
 - (MPSNDArray* _Nullable)arrayViewWithDescriptor:(MPSNDArrayDescriptor*)descriptor;
 
-/// A view of any shape over the memory, with strides in elements; both go from slow to fast, and nil stands for the
-/// array's own shape. Nil where that reaches behind the end of the array.
+/// A view of any shape of the memory, with strides in elements. Both go from slow to fast; nil means the array's shape.
+/// Nil if the view reaches beyond the end of the array.
 - (MPSNDArray* _Nullable)arrayViewWithShape:(MPSShape* _Nullable)shape strides:(MPSShape*)strides;
 
 /// The same with lengths and strides from fast to slow.
@@ -157,23 +156,23 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
                                       dimensionSizes:(const NSUInteger*)dimensionSizes
                                              strides:(const NSUInteger*)dimStrides;
 
-/// Encodes a copy of all elements to a buffer, as elements of that type, the first one `offset` bytes from its start.
-/// `rowStrides` has the bytes from element to element of each dimension but the fastest, from fast to slow; nil for
-/// packed. Raises where an element would not be inside the buffer.
+/// Encodes a copy of all elements to a buffer, as elements of that type, from `offset` bytes on. `rowStrides` has the
+/// distances in bytes of each dimension but the fastest, from fast to slow; nil for packed. Raises if an element would
+/// be outside the buffer.
 - (void)exportDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                            toBuffer:(id<MTLBuffer>)buffer
                 destinationDataType:(MPSDataType)destinationDataType
                              offset:(NSUInteger)offset
                          rowStrides:(NSInteger* _Nullable)rowStrides;
 
-/// Encodes a copy of all elements from a buffer; the arguments are as for exporting.
+/// Encodes a copy of all elements from a buffer; the arguments are those of exporting.
 - (void)importDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                          fromBuffer:(id<MTLBuffer>)buffer
                      sourceDataType:(MPSDataType)sourceDataType
                              offset:(NSUInteger)offset
                          rowStrides:(NSInteger* _Nullable)rowStrides;
 
-/// Raise: there are no textures on this device, and so no images.
+/// Raise: this device has no textures, and so no images.
 - (void)exportDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                            toImages:(MPSImageBatch*)images
                              offset:(MPSImageCoordinate)offset;
@@ -181,17 +180,17 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
                          fromImages:(MPSImageBatch*)images
                              offset:(MPSImageCoordinate)offset;
 
-/// Bytes of device memory behind the array.
+/// Bytes of the array's device memory.
 - (NSUInteger)resourceSize;
 
-/// Copies all elements out to `buffer`; strides in bytes from fast to slow, nil for packed, zero and
-/// negative allowed.
+/// Copies all elements to `buffer`. Strides are in bytes from fast to slow; nil for packed; zero and negative are
+/// allowed.
 - (void)readBytes:(void*)buffer strideBytes:(NSInteger* _Nullable)strideBytesPerDimension;
 
-/// Fills all elements from `buffer`; strides as for reading.
+/// Sets all elements from `buffer`; strides as for reading.
 - (void)writeBytes:(void*)buffer strideBytes:(NSInteger* _Nullable)strideBytesPerDimension;
 
-/// Makes the result of earlier work visible to the host; nothing to do where memory is shared.
+/// Makes the result of earlier work visible to the host; does nothing if memory is shared.
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer;
 
 @end
@@ -209,8 +208,8 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// Use the factory.
 - (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSNDArrayDescriptor*)descriptor NS_UNAVAILABLE;
 
-/// How often it may still be read; 1 at first. Each encoded export, copy or kernel that reads it counts, and raises at
-/// 0. Raises when set after it was 0.
+/// How many more times it may be read; 1 at first. Each encoded export, copy or kernel that reads it counts, and raises
+/// at 0. Raises if set after it was 0.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end

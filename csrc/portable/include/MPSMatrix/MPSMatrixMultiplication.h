@@ -21,7 +21,7 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nonatomic, readwrite) MTLOrigin leftMatrixOrigin;
 @property(nonatomic, readwrite) MTLOrigin rightMatrixOrigin;
 
-/// The first of the matrices, and how many; as many as all three have at first.
+/// The first matrix and the number of matrices; at first, as many as all three have.
 @property(nonatomic, readwrite) NSUInteger batchStart;
 @property(nonatomic, readwrite) NSUInteger batchSize;
 
@@ -41,11 +41,11 @@ NS_ASSUME_NONNULL_BEGIN
                  resultColumns:(NSUInteger)resultColumns
                interiorColumns:(NSUInteger)interiorColumns;
 
-/// Use one of the others.
+/// Use another initialiser.
 - (instancetype)initWithDevice:(id<MTLDevice>)device NS_UNAVAILABLE;
 
-/// Encodes the product; raises for matrices that are too small and for types that it does not take. The result may
-/// share memory with the others.
+/// Encodes the product; raises for matrices that are too small and for unsupported types. The result may share memory
+/// with the others.
 - (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                    leftMatrix:(MPSMatrix*)leftMatrix
                   rightMatrix:(MPSMatrix*)rightMatrix
@@ -53,7 +53,7 @@ NS_ASSUME_NONNULL_BEGIN
 
 @end
 
-/// y = alpha * op(A) * x + beta * y, where op may transpose; types are as of MPSMatrixMultiplication.
+/// y = alpha * op(A) * x + beta * y, where op may transpose; types as for MPSMatrixMultiplication.
 @interface MPSMatrixVectorMultiplication : MPSMatrixBinaryKernel {
  @package
   BOOL _transpose;
@@ -72,10 +72,10 @@ NS_ASSUME_NONNULL_BEGIN
 /// y = A * x.
 - (instancetype)initWithDevice:(id<MTLDevice>)device rows:(NSUInteger)rows columns:(NSUInteger)columns;
 
-/// Use one of the others.
+/// Use another initialiser.
 - (instancetype)initWithDevice:(id<MTLDevice>)device NS_UNAVAILABLE;
 
-/// Encodes the product; raises as that of matrices does. Of the origins of vectors x is the first element.
+/// Encodes the product; raises as for matrices. In the origins of vectors, x is the first element.
 - (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                   inputMatrix:(MPSMatrix*)inputMatrix
                   inputVector:(MPSVector*)inputVector

@@ -5,33 +5,33 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Of each row the exponentials, divided by their sum. Elements are Float32 or Float16, of both matrices the same.
+/// For each row, the exponentials divided by their sum. Elements are Float32 or Float16, the same in both matrices.
 @interface MPSMatrixSoftMax : MPSMatrixUnaryKernel {
  @package
   NSUInteger _sourceRows, _sourceColumns;
 }
 
-/// How many rows and columns are read from the origin on; all there are at first, and at most so many.
+/// The most rows and columns that are read from the origin on; at first, all.
 @property(nonatomic, readwrite) NSUInteger sourceRows;
 @property(nonatomic, readwrite) NSUInteger sourceColumns;
 
 /// A kernel of the device.
 - (instancetype)initWithDevice:(id<MTLDevice>)device NS_DESIGNATED_INITIALIZER;
 
-/// Encodes it; raises for a result that is too small. The result may share memory with the source.
+/// Encodes the kernel; raises if the result is too small. The result may share memory with the source.
 - (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                   inputMatrix:(MPSMatrix*)inputMatrix
                  resultMatrix:(MPSMatrix*)resultMatrix;
 
-/// What was encoded, for `device`.
+/// Decodes a kernel for `device`.
 - (instancetype _Nullable)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device NS_DESIGNATED_INITIALIZER;
 
-/// A copy with all settings for `device`; nil stands for its own.
+/// A copy with all settings for `device`; nil means the same device.
 - (instancetype)copyWithZone:(NSZone* _Nullable)zone device:(id<MTLDevice> _Nullable)device;
 
 @end
 
-/// The logarithms of that.
+/// The logarithm of the softmax.
 @interface MPSMatrixLogSoftMax : MPSMatrixSoftMax
 @end
 

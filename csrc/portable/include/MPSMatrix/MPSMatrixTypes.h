@@ -1,4 +1,4 @@
-// What kernels of matrices have in common.
+// Base classes of matrix kernels.
 #pragma once
 
 #import <MPSCore/MPSKernel.h>
@@ -6,7 +6,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Makes one matrix of one; of several matrices behind each other one of each.
+/// Computes a matrix from a matrix; for several matrices in a row, each from one.
 @interface MPSMatrixUnaryKernel : MPSKernel {
  @package
   MTLOrigin _sourceMatrixOrigin, _resultMatrixOrigin;
@@ -17,25 +17,25 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nonatomic, readwrite) MTLOrigin sourceMatrixOrigin;
 @property(nonatomic, readwrite) MTLOrigin resultMatrixOrigin;
 
-/// The first of the matrices, and how many; as many as all of them have at first.
+/// The first matrix and the number of matrices; at first, as many as all have.
 @property(nonatomic, readwrite) NSUInteger batchStart;
 @property(nonatomic, readwrite) NSUInteger batchSize;
 
 @end
 
-/// Makes one matrix of two.
+/// Computes a matrix from two.
 @interface MPSMatrixBinaryKernel : MPSKernel {
  @package
   MTLOrigin _primarySourceMatrixOrigin, _secondarySourceMatrixOrigin, _resultMatrixOrigin;
   NSUInteger _batchStart, _batchSize;
 }
 
-/// The first elements that are read and written, as of a unary kernel.
+/// The first elements that are read and written, as in a unary kernel.
 @property(nonatomic, readwrite) MTLOrigin primarySourceMatrixOrigin;
 @property(nonatomic, readwrite) MTLOrigin secondarySourceMatrixOrigin;
 @property(nonatomic, readwrite) MTLOrigin resultMatrixOrigin;
 
-/// The first of the matrices, and how many.
+/// The first matrix and the number of matrices.
 @property(nonatomic, readwrite) NSUInteger batchStart;
 @property(nonatomic, readwrite) NSUInteger batchSize;
 

@@ -1,31 +1,32 @@
-// What kernels that make an image of an image have in common.
+// The base class of kernels that compute an image from an image.
 #pragma once
 
 #import <MPSNeuralNetwork/MPSNeuralNetworkTypes.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Writes the pixels of clipRect, of which the first one reads around `offset`, and each next one a stride further.
+/// Writes the pixels of clipRect. The first pixel reads the source around `offset`, each next one a stride further.
 @interface MPSCNNKernel : MPSKernel {
  @package
   void* _settings;
 }
 
-/// Where in the source the first pixel of clipRect reads around; z is the first image that is read. Zeros at first.
+/// The position in the source around which the first pixel of clipRect reads; z is the first image that is read. Zeros
+/// at first.
 @property(nonatomic, readwrite) MPSOffset offset;
 
-/// The pixels that are written, as far as the destination has them, and in z which images; MPSRectNoClip at first.
+/// The pixels to write, as far as the destination has them, and in z the images; MPSRectNoClip at first.
 @property(nonatomic, readwrite) MTLRegion clipRect;
 
-/// The first channel that is written, and the first one that is read, multiples of 4; and how many are at most read.
+/// The first channel that is written, and the first that is read, multiples of 4; and the most channels to read.
 @property(nonatomic, readwrite) NSUInteger destinationFeatureChannelOffset;
 @property(nonatomic, readwrite) NSUInteger sourceFeatureChannelOffset;
 @property(nonatomic, readwrite) NSUInteger sourceFeatureChannelMaxCount;
 
-/// What is read outside the source: Zero, or Clamp for the nearest pixel; the others raise when it is encoded.
+/// The pixels outside the source: Zero, or Clamp for the nearest pixel; other modes raise when the kernel is encoded.
 @property(nonatomic, readwrite) MPSImageEdgeMode edgeMode;
 
-/// What the kernel reads for each pixel.
+/// The window that the kernel reads for each pixel.
 @property(nonatomic, readonly) NSUInteger kernelWidth;
 @property(nonatomic, readonly) NSUInteger kernelHeight;
 @property(nonatomic, readonly) NSUInteger strideInPixelsX;
@@ -33,22 +34,22 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nonatomic, readonly) NSUInteger dilationRateX;
 @property(nonatomic, readonly) NSUInteger dilationRateY;
 
-/// NO: no kernel here makes an image larger by its stride.
+/// NO: no kernel of this framework enlarges an image by its stride.
 @property(nonatomic, readonly) BOOL isBackwards;
 
-/// The size of images that the kernel makes itself; Same, centered, the remainder to the top left, at first.
+/// Decides the size of images that the kernel makes; Same, centered, the remainder to the top left, at first.
 @property(nonatomic, readwrite, retain) id<MPSNNPadding> padding;
 
-/// Who makes these images; MPSTemporaryImage's at first.
+/// Makes these images; MPSTemporaryImage's allocator at first.
 @property(nonatomic, readwrite, retain) id<MPSImageAllocator> destinationImageAllocator;
 
 /// A kernel of the device.
 - (instancetype)initWithDevice:(id<MTLDevice>)device NS_DESIGNATED_INITIALIZER;
 
-/// Raises: kernels of images are not archived here.
+/// Raises: kernels of images cannot be archived.
 - (instancetype _Nullable)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device;
 
-/// Encodes it, without a look at the padding. Raises for what is outside an image.
+/// Encodes the kernel, ignoring the padding. Raises for pixels outside an image.
 - (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                   sourceImage:(MPSImage*)sourceImage
              destinationImage:(MPSImage*)destinationImage;
@@ -56,13 +57,13 @@ NS_ASSUME_NONNULL_BEGIN
                       sourceImages:(MPSImageBatch*)sourceImages
                  destinationImages:(MPSImageBatch*)destinationImages;
 
-/// Encodes it into a new image of the padding's size, autoreleased; sets the offset as the padding says. The source is
-/// one image.
+/// Encodes the kernel into a new image of the padding's size, autoreleased, and sets the offset according to the
+/// padding. The source is one image.
 - (MPSImage*)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer sourceImage:(MPSImage*)sourceImage;
 - (MPSImageBatch*)encodeBatchToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                                 sourceImages:(MPSImageBatch*)sourceImages;
 
-/// The new image, and the offset that is set.
+/// The new image's descriptor; sets the offset.
 - (MPSImageDescriptor*)destinationImageDescriptorForSourceImages:(NSArray<MPSImage*>*)sourceImages
                                                     sourceStates:(NSArray<MPSState*>* _Nullable)sourceStates;
 

@@ -5,7 +5,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// A function and its parameters; those that a factory does not take are 0 at first.
+/// A function and its parameters; parameters that a factory does not take are 0 at first.
 @interface MPSNNNeuronDescriptor : NSObject <NSCopying, NSSecureCoding> {
  @package
   void* _impl;
@@ -19,7 +19,7 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nonatomic, readwrite) float b;
 @property(nonatomic, readwrite) float c;
 
-/// Of PReLU a float for each channel; kept, not copied.
+/// For PReLU, a float for each channel; stored, not copied.
 @property(nonatomic, readwrite, retain, nullable) NSData* data;
 
 /// Use a factory.
@@ -31,7 +31,7 @@ NS_ASSUME_NONNULL_BEGIN
 + (MPSNNNeuronDescriptor*)cnnNeuronDescriptorWithType:(MPSCNNNeuronType)neuronType a:(float)a b:(float)b;
 + (MPSNNNeuronDescriptor*)cnnNeuronDescriptorWithType:(MPSCNNNeuronType)neuronType a:(float)a b:(float)b c:(float)c;
 
-/// PReLU; `noCopy` is of no effect.
+/// PReLU; `noCopy` has no effect.
 + (MPSNNNeuronDescriptor*)cnnNeuronPReLUDescriptorWithData:(NSData*)data noCopy:(bool)noCopy;
 
 @end

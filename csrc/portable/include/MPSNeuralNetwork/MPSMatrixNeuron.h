@@ -6,8 +6,8 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// neuron(alpha * x + bias), where the bias has an element for each column. Elements are Float32 or Float16, of both
-/// matrices the same; it is computed in float32.
+/// neuron(alpha * x + bias), where the bias has an element for each column. Elements are Float32 or Float16, the same
+/// in both matrices; the function is computed in float32.
 @interface MPSMatrixNeuron : MPSMatrixUnaryKernel {
  @package
   NSUInteger _sourceNumberOfFeatureVectors, _sourceInputFeatureChannels;
@@ -17,20 +17,20 @@ NS_ASSUME_NONNULL_BEGIN
   NSData* _parametersA;
 }
 
-/// How many rows and columns are read from the origin on; all there are at first, and at most so many.
+/// The most rows and columns that are read from the origin on; at first, all.
 @property(nonatomic, readwrite) NSUInteger sourceNumberOfFeatureVectors;
 @property(nonatomic, readwrite) NSUInteger sourceInputFeatureChannels;
 
-/// What elements are multiplied by; 1 at first.
+/// The factor of the elements; 1 at first.
 @property(nonatomic, readwrite) double alpha;
 
-/// The function, None at first; raises for PReLU, whose parameters the other method sets.
+/// The function, None at first. Raises for PReLU, whose parameters the other method sets.
 - (void)setNeuronType:(MPSCNNNeuronType)neuronType
            parameterA:(float)parameterA
            parameterB:(float)parameterB
            parameterC:(float)parameterC;
 
-/// What was set.
+/// The function and its parameters.
 - (MPSCNNNeuronType)neuronType;
 - (float)neuronParameterA;
 - (float)neuronParameterB;
@@ -42,17 +42,17 @@ NS_ASSUME_NONNULL_BEGIN
 /// A kernel of the device.
 - (instancetype)initWithDevice:(id<MTLDevice>)device NS_DESIGNATED_INITIALIZER;
 
-/// Encodes it; raises for a result that is too small and for a bias that is too short. The result may share memory
-/// with the source.
+/// Encodes the kernel; raises for a result that is too small and for a bias that is too short. The result may share
+/// memory with the source.
 - (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                   inputMatrix:(MPSMatrix*)inputMatrix
                    biasVector:(MPSVector* _Nullable)biasVector
                  resultMatrix:(MPSMatrix*)resultMatrix;
 
-/// What was encoded, for `device`.
+/// Decodes a kernel for `device`.
 - (instancetype _Nullable)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device NS_DESIGNATED_INITIALIZER;
 
-/// A copy with all settings for `device`; nil stands for its own.
+/// A copy with all settings for `device`; nil means the same device.
 - (instancetype)copyWithZone:(NSZone* _Nullable)zone device:(id<MTLDevice> _Nullable)device;
 
 @end

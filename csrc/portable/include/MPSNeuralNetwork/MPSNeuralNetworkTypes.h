@@ -1,4 +1,4 @@
-// How kernels of images place what they read.
+// Padding and precision of image kernels.
 #pragma once
 
 #import <MPSCore/MPSCore.h>
@@ -7,15 +7,15 @@ NS_ASSUME_NONNULL_BEGIN
 
 @class MPSState;
 
-/// The type that a convolution adds up in; it is float32 whatever this says.
+/// The precision of a convolution's sums; it is float32 whatever the value.
 typedef NS_OPTIONS(NSUInteger, MPSNNConvolutionAccumulatorPrecisionOption) {
   MPSNNConvolutionAccumulatorPrecisionOptionHalf = 0,
   MPSNNConvolutionAccumulatorPrecisionOptionFloat = 1,
 };
 
-/// The size of a result and where its pixels read: an Align, an AddRemainderTo for what is left of a Centered one, and
-/// a Size. ValidOnly reads no pixel outside the source, Same gives as many pixels as the source has, divided by the
-/// stride, and Full reads whatever touches the source.
+/// The size of a result and the positions that its pixels read: an Align, an AddRemainderTo for the rest of a Centered
+/// one, and a Size. ValidOnly reads no pixel outside the source, Same has as many pixels as the source divided by the
+/// stride, and Full reads every window that touches the source.
 typedef NS_OPTIONS(NSUInteger, MPSNNPaddingMethod) {
   MPSNNPaddingMethodAlignCentered = 0,
   MPSNNPaddingMethodAlignTopLeft = 1,
@@ -38,7 +38,7 @@ typedef NS_OPTIONS(NSUInteger, MPSNNPaddingMethod) {
   MPSNNPaddingMethodExcludeEdges = 32768,
 };
 
-/// Who says how large a result is and where its pixels read.
+/// Decides how large a result is and which positions its pixels read.
 @protocol MPSNNPadding <NSObject, NSSecureCoding>
 
 /// The method.
@@ -49,8 +49,8 @@ typedef NS_OPTIONS(NSUInteger, MPSNNPaddingMethod) {
 /// Text for debuggers.
 - (NSString*)label;
 
-/// Of a Custom method: the image to write; sets the offset of the kernel. What is suggested follows from the rest of
-/// the method.
+/// For a Custom method: the descriptor of the image to write; sets the kernel's offset. The suggestion follows from the
+/// rest of the method.
 - (MPSImageDescriptor*)destinationImageDescriptorForSourceImages:(NSArray<MPSImage*>*)sourceImages
                                                     sourceStates:(NSArray<MPSState*>* _Nullable)sourceStates
                                                        forKernel:(MPSKernel*)kernel

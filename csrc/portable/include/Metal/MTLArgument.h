@@ -1,10 +1,10 @@
-// The types of what shaders take.
+// The types of shader arguments.
 #pragma once
 
 #import <Foundation/Foundation.h>
 #import <Metal/MTLDefines.h>
 
-/// Type of a value in a shader; the formats of pixels are left out.
+/// Type of a value in a shader; without the formats of pixels.
 typedef NS_ENUM(NSUInteger, MTLDataType) {
   MTLDataTypeNone = 0,
   MTLDataTypeStruct = 1,

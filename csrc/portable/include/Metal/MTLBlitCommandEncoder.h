@@ -9,16 +9,16 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Writes copies and fills; each runs in its place of the command buffer. Buffers must be of its device.
+/// Encodes copies and fills, which run in the order of the command buffer. Buffers must belong to its device.
 @protocol MTLBlitCommandEncoder <MTLCommandEncoder>
 
-/// Makes what the device wrote to a managed resource visible to the host; nothing to do where memory is shared.
+/// Makes the device's writes to a managed resource visible to the host; does nothing if memory is shared.
 - (void)synchronizeResource:(id<MTLResource>)resource;
 
-/// Gives each byte of the range that value; raises for a range that is not inside the buffer.
+/// Sets each byte of the range to `value`; raises for a range outside the buffer.
 - (void)fillBuffer:(id<MTLBuffer>)buffer range:(NSRange)range value:(uint8_t)value;
 
-/// Copies `size` bytes; raises for ranges that are not inside the buffers and for ranges of one buffer that overlap.
+/// Copies `size` bytes; raises for ranges outside the buffers and for ranges of one buffer that overlap.
 - (void)copyFromBuffer:(id<MTLBuffer>)sourceBuffer
           sourceOffset:(NSUInteger)sourceOffset
               toBuffer:(id<MTLBuffer>)destinationBuffer
@@ -28,7 +28,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Sets the fence when the encoder's commands are done.
 - (void)updateFence:(id<MTLFence>)fence;
 
-/// Holds the encoder's commands until the fence is set.
+/// Delays the encoder's commands until the fence is set.
 - (void)waitForFence:(id<MTLFence>)fence;
 
 @end

@@ -1,4 +1,4 @@
-// Buffers: untyped bytes of a device, which the host sees if the device's memory is unified.
+// Buffers: untyped bytes of a device, which the host can read if memory is unified.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -10,7 +10,7 @@ NS_ASSUME_NONNULL_BEGIN
 @protocol MTLTexture;
 @class MTLTextureDescriptor;
 
-/// A run of bytes of fixed length.
+/// A range of bytes of fixed length.
 @protocol MTLBuffer <MTLResource>
 
 /// Bytes a client may use.
@@ -19,16 +19,16 @@ NS_ASSUME_NONNULL_BEGIN
 /// Host address of the first byte, valid while the buffer lives; raises for a private buffer.
 - (void*)contents NS_RETURNS_INNER_POINTER;
 
-/// Tells a managed buffer that the host wrote `range`; nothing to do where memory is shared.
+/// Tells a managed buffer that the host wrote `range`; does nothing if memory is shared.
 - (void)didModifyRange:(NSRange)range;
 
-/// Where the first byte is among the device's addresses; buffers that overlap there share memory.
+/// The device's address of the first byte; buffers whose ranges overlap share memory.
 @property(readonly) uint64_t gpuAddress;
 
-/// Names a range for debuggers; raises for one that is not inside.
+/// Names a range for debuggers; raises for a range outside the buffer.
 - (void)addDebugMarker:(NSString*)marker range:(NSRange)range;
 
-/// Forgets those names.
+/// Removes those names.
 - (void)removeAllDebugMarkers;
 
 /// Nil: there are no textures.
@@ -36,10 +36,10 @@ NS_ASSUME_NONNULL_BEGIN
                                               offset:(NSUInteger)offset
                                          bytesPerRow:(NSUInteger)bytesPerRow;
 
-/// Nil: no device sees another one's memory.
+/// Nil: no device can read another's memory.
 - (id<MTLBuffer> _Nullable)newRemoteBufferViewForDevice:(id<MTLDevice>)device;
 
-/// The buffer of another device that this is a view of; always nil.
+/// The buffer of another device that this one mirrors; always nil.
 @property(readonly) id<MTLBuffer> remoteStorageBuffer;
 
 @end

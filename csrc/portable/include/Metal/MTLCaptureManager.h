@@ -1,4 +1,4 @@
-// Captures of a device's work for debuggers, which programs name and this device cannot make.
+// Captures of a device's work for debuggers. Programs refer to them, but this device cannot make one.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -6,13 +6,13 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Where a capture goes.
+/// The destination of a capture.
 typedef NS_ENUM(NSInteger, MTLCaptureDestination) {
   MTLCaptureDestinationDeveloperTools = 1,
   MTLCaptureDestinationGPUTraceDocument = 2,
 };
 
-/// Codes of the errors of captures; here it is always NotSupported.
+/// Codes of the errors of captures; in this framework always NotSupported.
 typedef NS_ENUM(NSInteger, MTLCaptureError) {
   MTLCaptureErrorNotSupported = 1,
   MTLCaptureErrorAlreadyCapturing = 2,
@@ -22,7 +22,7 @@ typedef NS_ENUM(NSInteger, MTLCaptureError) {
 /// Domain of the errors of captures.
 MTL_EXTERN NSString* const MTLCaptureErrorDomain;
 
-/// What shall be captured.
+/// The object to capture.
 @interface MTLCaptureDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
@@ -31,7 +31,7 @@ MTL_EXTERN NSString* const MTLCaptureErrorDomain;
 /// A device or a command queue.
 @property(nonatomic, readwrite, retain, nullable) id captureObject;
 
-/// Where the capture goes; the developer tools at first.
+/// The destination; the developer tools at first.
 @property(nonatomic, readwrite) MTLCaptureDestination destination;
 
 /// The file of a document.
@@ -39,7 +39,7 @@ MTL_EXTERN NSString* const MTLCaptureErrorDomain;
 
 @end
 
-/// Starts captures; none can be made here.
+/// Starts captures; this framework cannot make one.
 @interface MTLCaptureManager : NSObject
 
 /// The one manager of the process.
@@ -54,7 +54,7 @@ MTL_EXTERN NSString* const MTLCaptureErrorDomain;
 /// NO, with an error of MTLCaptureErrorDomain.
 - (BOOL)startCaptureWithDescriptor:(MTLCaptureDescriptor*)descriptor error:(NSError* _Nullable* _Nullable)error;
 
-/// Nothing to stop.
+/// Does nothing.
 - (void)stopCapture;
 
 /// NO.

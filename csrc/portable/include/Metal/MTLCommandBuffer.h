@@ -14,10 +14,10 @@ NS_ASSUME_NONNULL_BEGIN
 @protocol MTLComputeCommandEncoder;
 @protocol MTLLogState;
 
-/// Seconds, of the clock that also times the device.
+/// Seconds, on the clock that also times the device.
 typedef double CFTimeInterval;
 
-/// Life of a command buffer; never goes back.
+/// Phases of a command buffer, which only advance.
 typedef NS_ENUM(NSUInteger, MTLCommandBufferStatus) {
   MTLCommandBufferStatusNotEnqueued = 0,
   MTLCommandBufferStatusEnqueued = 1,
@@ -49,7 +49,7 @@ typedef NS_ENUM(NSUInteger, MTLDispatchType) {
   MTLDispatchTypeConcurrent = 1,
 };
 
-/// What the error of a command buffer shall say beside its sentence.
+/// The details in a command buffer's error, besides its sentence.
 typedef NS_OPTIONS(NSUInteger, MTLCommandBufferErrorOption) {
   MTLCommandBufferErrorOptionNone = 0,
   MTLCommandBufferErrorOptionEncoderExecutionStatus = 1,
@@ -58,7 +58,7 @@ typedef NS_OPTIONS(NSUInteger, MTLCommandBufferErrorOption) {
 /// Domain of the errors of a command buffer.
 MTL_EXTERN NSString* const MTLCommandBufferErrorDomain;
 
-/// How a command buffer shall be made.
+/// Options of a new command buffer.
 @interface MTLCommandBufferDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
@@ -67,15 +67,15 @@ MTL_EXTERN NSString* const MTLCommandBufferErrorDomain;
 /// Whether the buffer keeps what it uses alive; YES at first. The portable framework always does.
 @property(nonatomic, readwrite) BOOL retainedReferences;
 
-/// What an error shall say; the sentence of a failed graph names the op in any case.
+/// The details of errors; the sentence of a failed graph always names the op.
 @property(nonatomic, readwrite) MTLCommandBufferErrorOption errorOptions;
 
-/// Where shaders would log; kept, and of no effect.
+/// The log of shaders; stored without effect.
 @property(nonatomic, readwrite, retain, nullable) id<MTLLogState> logState;
 
 @end
 
-/// Called with the command buffer it was added to, on a thread of the queue that runs nothing but handlers.
+/// Called with its command buffer, on a thread of the queue that only runs handlers.
 typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 
 /// Work for a queue; one thread encodes, every thread may wait.
@@ -93,10 +93,10 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 /// Whether it was asked to keep what it uses alive.
 @property(readonly) BOOL retainedReferences;
 
-/// As its descriptor said.
+/// The descriptor's value.
 @property(readonly) MTLCommandBufferErrorOption errorOptions;
 
-/// When the host began and ended to schedule it; 0 before.
+/// When the host began and finished scheduling it; 0 before.
 @property(readonly) CFTimeInterval kernelStartTime;
 @property(readonly) CFTimeInterval kernelEndTime;
 
@@ -106,32 +106,32 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 /// When the device finished it; 0 before.
 @property(readonly) CFTimeInterval GPUEndTime;
 
-/// Where in its life it is.
+/// Its current phase.
 @property(readonly) MTLCommandBufferStatus status;
 
-/// Why it failed; nil unless the status is Error.
+/// The reason of the failure; nil unless the status is Error.
 @property(readonly, nullable) NSError* error;
 
-/// Reserves the place in the queue: committed buffers behind it wait until it is committed.
+/// Reserves the next turn in the queue: later committed buffers wait until this one is committed.
 - (void)enqueue;
 
-/// Hands the work over; raises when called twice.
+/// Commits the work; raises when called twice.
 - (void)commit;
 
-/// Adds a block called when the work is about to start; only before commit.
+/// Adds a block that is called when the work is about to start; only before commit.
 - (void)addScheduledHandler:(MTLCommandBufferHandler)block;
 
 /// Blocks until the work is about to start; raises before commit.
 - (void)waitUntilScheduled;
 
-/// Adds a block called when the work is done or has failed; only before commit.
+/// Adds a block that is called when the work is done or has failed; only before commit.
 - (void)addCompletedHandler:(MTLCommandBufferHandler)block;
 
-/// Blocks until the work is done and its completed handlers have returned; raises before commit, and in a handler of
-/// the same queue that is called before them.
+/// Blocks until the work is done and its completed handlers have returned. Raises before commit, and in an earlier
+/// handler of the same queue.
 - (void)waitUntilCompleted;
 
-/// Holds the later work of the buffer until the value of `event` has reached `value`.
+/// Delays the later work of the buffer until the event's value is at least `value`.
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value;
 
 /// Sets the value of `event` once the earlier work of the buffer is done.
@@ -140,14 +140,14 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 /// An encoder of copies and fills, autoreleased; raises after commit and while another encoder is open.
 - (id<MTLBlitCommandEncoder> _Nullable)blitCommandEncoder;
 
-/// Nil: shaders do not exist on this device.
+/// Nil: this device has no shaders.
 - (id<MTLComputeCommandEncoder> _Nullable)computeCommandEncoder;
 - (id<MTLComputeCommandEncoder> _Nullable)computeCommandEncoderWithDispatchType:(MTLDispatchType)dispatchType;
 
 /// Begins a group of commands for debuggers.
 - (void)pushDebugGroup:(NSString*)string;
 
-/// Ends the group begun last; raises where none is open.
+/// Ends the last group; raises if none is open.
 - (void)popDebugGroup;
 
 @end

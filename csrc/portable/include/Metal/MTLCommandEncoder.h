@@ -1,4 +1,4 @@
-// Encoders: what writes commands of one kind into a command buffer.
+// Encoders write commands of one kind into a command buffer.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -17,7 +17,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Free text for debuggers.
 @property(atomic, readwrite, copy, nullable) NSString* label;
 
-/// Ends the encoder; anything encoded with it later raises. Must come before anything else is encoded or committed.
+/// Ends the encoder; later use of it raises. Must be called before anything else is encoded or committed.
 - (void)endEncoding;
 
 /// Marks a place for debuggers.
@@ -26,7 +26,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Begins a group of commands for debuggers.
 - (void)pushDebugGroup:(NSString*)string;
 
-/// Ends the group begun last; raises where none is open.
+/// Ends the last group; raises if none is open.
 - (void)popDebugGroup;
 
 @end

@@ -19,13 +19,13 @@ NS_ASSUME_NONNULL_BEGIN
 /// The device that runs the queue.
 @property(readonly) id<MTLDevice> device;
 
-/// A new empty command buffer, autoreleased. Blocks while as many of the queue are uncompleted as it was made for.
+/// A new empty command buffer, autoreleased. Blocks while the queue has its maximum of uncompleted command buffers.
 - (id<MTLCommandBuffer> _Nullable)commandBuffer;
 
-/// The same, as the descriptor says.
+/// The same with the descriptor's options.
 - (id<MTLCommandBuffer> _Nullable)commandBufferWithDescriptor:(MTLCommandBufferDescriptor*)descriptor;
 
-/// The same, which need not keep what it uses alive. It does nevertheless.
+/// The same without retaining the objects that it uses; the portable framework retains them all the same.
 - (id<MTLCommandBuffer> _Nullable)commandBufferWithUnretainedReferences;
 
 @end

@@ -1,4 +1,4 @@
-// Compute encoders, which programs name and this device cannot make.
+// Compute encoders. Programs refer to them, but this device cannot make one.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -14,27 +14,27 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// What a dispatch does with a resource.
+/// How a dispatch uses a resource.
 typedef NS_OPTIONS(NSUInteger, MTLResourceUsage) {
   MTLResourceUsageRead = 1,
   MTLResourceUsageWrite = 2,
   MTLResourceUsageSample = 4,
 };
 
-/// What a barrier holds for.
+/// The scope of a barrier.
 typedef NS_OPTIONS(NSUInteger, MTLBarrierScope) {
   MTLBarrierScopeBuffers = 1,
   MTLBarrierScopeTextures = 2,
   MTLBarrierScopeRenderTargets = 4,
 };
 
-/// Writes dispatches of compute functions; there is no object of it.
+/// Encodes dispatches of compute functions; no object of it exists.
 @protocol MTLComputeCommandEncoder <MTLCommandEncoder>
 
 /// Whether its dispatches wait for each other.
 @property(readonly) MTLDispatchType dispatchType;
 
-/// The function of the dispatches that follow.
+/// The function of the following dispatches.
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)state;
 
 /// Arguments by index: a copy of bytes, a buffer from `offset` on, several buffers, a texture.
@@ -46,16 +46,16 @@ typedef NS_OPTIONS(NSUInteger, MTLBarrierScope) {
 /// Bytes of group memory.
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
 
-/// Runs the function for each thread of a grid: by groups, or by threads.
+/// Runs the function for each thread of a grid, given in groups or in threads.
 - (void)dispatchThreadgroups:(MTLSize)threadgroupsPerGrid threadsPerThreadgroup:(MTLSize)threadsPerThreadgroup;
 - (void)dispatchThreads:(MTLSize)threadsPerGrid threadsPerThreadgroup:(MTLSize)threadsPerThreadgroup;
 
-/// Order against other encoders and between dispatches.
+/// Order relative to other encoders and between dispatches.
 - (void)updateFence:(id<MTLFence>)fence;
 - (void)waitForFence:(id<MTLFence>)fence;
 - (void)memoryBarrierWithScope:(MTLBarrierScope)scope;
 
-/// Names what dispatches reach without an argument.
+/// Names resources that dispatches use without an argument.
 - (void)useResource:(id<MTLResource>)resource usage:(MTLResourceUsage)usage;
 - (void)useHeap:(id<MTLHeap>)heap;
 

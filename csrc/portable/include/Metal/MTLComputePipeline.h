@@ -1,4 +1,4 @@
-// Compute pipelines, which programs name and this device cannot make.
+// Compute pipelines. Programs refer to them, but this device cannot make one.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -7,14 +7,14 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// What a pipeline takes; nobody makes one.
+/// The arguments of a pipeline; no object of it exists.
 @interface MTLComputePipelineReflection : NSObject
 @end
 
-/// Where a pipeline's reflection is written to.
+/// The destination of a pipeline's reflection.
 typedef MTLComputePipelineReflection* _Nullable MTLAutoreleasedComputePipelineReflection;
 
-/// What shall come back beside a pipeline.
+/// Additional results of making a pipeline.
 typedef NS_OPTIONS(NSUInteger, MTLPipelineOption) {
   MTLPipelineOptionNone = 0,
   MTLPipelineOptionArgumentInfo = 1,
@@ -22,7 +22,7 @@ typedef NS_OPTIONS(NSUInteger, MTLPipelineOption) {
   MTLPipelineOptionFailOnBinaryArchiveMiss = 4,
 };
 
-/// What a pipeline shall be.
+/// Options of a new pipeline.
 @interface MTLComputePipelineDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
@@ -31,21 +31,21 @@ typedef NS_OPTIONS(NSUInteger, MTLPipelineOption) {
 /// Free text for debuggers.
 @property(nonatomic, readwrite, copy, nullable) NSString* label;
 
-/// The function it would run.
+/// The function to run.
 @property(nonatomic, readwrite, retain, nullable) id<MTLFunction> computeFunction;
 
 /// A promise about the sizes of dispatches; NO at first.
 @property(nonatomic, readwrite) BOOL threadGroupSizeIsMultipleOfThreadExecutionWidth;
 
-/// Most threads of a group; 0 at first, which leaves it open.
+/// Most threads of a group; 0 at first, for no limit.
 @property(nonatomic, readwrite) NSUInteger maxTotalThreadsPerThreadgroup;
 
-/// Makes all fields what they were at first.
+/// Resets all properties.
 - (void)reset;
 
 @end
 
-/// A compiled function, ready to be dispatched; there is no object of it.
+/// A compiled function, ready to be dispatched; no object of it exists.
 @protocol MTLComputePipelineState <NSObject>
 
 /// Free text for debuggers.
@@ -60,16 +60,16 @@ typedef NS_OPTIONS(NSUInteger, MTLPipelineOption) {
 /// Threads that run at once.
 @property(readonly) NSUInteger threadExecutionWidth;
 
-/// Bytes of group memory that the function takes.
+/// Bytes of group memory that the function uses.
 @property(readonly) NSUInteger staticThreadgroupMemoryLength;
 
 @end
 
-/// Told of a pipeline, or why there is none.
+/// Called with a pipeline, or with the reason why there is none.
 typedef void (^MTLNewComputePipelineStateCompletionHandler)(id<MTLComputePipelineState> _Nullable computePipelineState,
                                                             NSError* _Nullable error);
 
-/// Told of a library, or why there is none.
+/// Called with a library, or with the reason why there is none.
 typedef void (^MTLNewLibraryCompletionHandler)(id<MTLLibrary> _Nullable library, NSError* _Nullable error);
 
 NS_ASSUME_NONNULL_END

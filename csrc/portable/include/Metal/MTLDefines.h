@@ -1,4 +1,4 @@
-// What Apple's Metal headers define for their own use: linkage and availability.
+// Macros that Apple's Metal headers define for their own use: linkage and availability.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -9,7 +9,7 @@
 #define MTL_EXTERN extern __attribute__((visibility("default")))
 #endif
 
-// Everything declared here is there, so availability says nothing.
+// Everything declared here is available, so availability macros mean nothing.
 #define MPS_AVAILABLE_STARTING(...)
 #define MPS_CLASS_AVAILABLE_STARTING(...)
 #define MPS_ENUM_AVAILABLE_STARTING(...)

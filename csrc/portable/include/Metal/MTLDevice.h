@@ -1,4 +1,4 @@
-// The device: what it is, and what it creates.
+// The device: its properties, and the objects that it creates.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -45,7 +45,7 @@ typedef NS_ENUM(NSInteger, MTLGPUFamily) {
   MTLGPUFamilyMetal4 = 5002,
 };
 
-/// Where a device is; one of the processor's own is built in.
+/// The location of a device; the processor's own device is built in.
 typedef NS_ENUM(NSUInteger, MTLDeviceLocation) {
   MTLDeviceLocationBuiltIn = 0,
   MTLDeviceLocationSlot = 1,
@@ -53,7 +53,7 @@ typedef NS_ENUM(NSUInteger, MTLDeviceLocation) {
   MTLDeviceLocationUnspecified = 0xffffffffffffffff,
 };
 
-/// What a resource takes of a heap, and of what its place is a multiple.
+/// The size and the alignment of a resource in a heap.
 typedef struct {
   NSUInteger size;
   NSUInteger align;
@@ -88,13 +88,13 @@ MTL_EXTERN NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 /// Number that is the same in all processes of this machine.
 @property(readonly) uint64_t registryID;
 
-/// YES when host and device share memory.
+/// YES if host and device share memory.
 @property(readonly) BOOL hasUnifiedMemory;
 
 /// Bytes that may be allocated without slowing the machine.
 @property(readonly) uint64_t recommendedMaxWorkingSetSize;
 
-/// Bytes allocated now by this process.
+/// Bytes currently allocated by this process.
 @property(readonly) NSUInteger currentAllocatedSize;
 
 /// Longest buffer that can be created, in bytes.
@@ -103,7 +103,7 @@ MTL_EXTERN NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 /// Kind of processor.
 @property(readonly) MTLArchitecture* architecture;
 
-/// Of a device that runs no shaders: groups of one thread, and no group memory.
+/// For a device without shaders: groups of one thread, and no group memory.
 @property(readonly) MTLSize maxThreadsPerThreadgroup;
 @property(readonly) NSUInteger maxThreadgroupMemoryLength;
 
@@ -115,7 +115,7 @@ MTL_EXTERN NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 /// Whether textures of float32 can be filtered; NO without textures.
 @property(readonly) BOOL supports32BitFloatFiltering;
 
-/// Where it is: built in, at place 0, with no bus between it and the host's memory.
+/// Its location: built in, number 0, with no bus between it and the host's memory.
 @property(readonly) MTLDeviceLocation location;
 @property(readonly) NSUInteger locationNumber;
 @property(readonly) uint64_t maxTransferRate;
@@ -125,28 +125,29 @@ MTL_EXTERN NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 @property(readonly) uint32_t peerIndex;
 @property(readonly) uint32_t peerCount;
 
-/// Whether it has all features of a family; NO, since each of them is of shaders or textures.
+/// Whether it has all features of a family; NO, because all of them concern shaders or textures.
 - (BOOL)supportsFamily:(MTLGPUFamily)gpuFamily;
 
-/// The time of the host and of the device at one moment, which is one clock here.
+/// The time of the host and of the device at one moment; here, both are the same clock.
 - (void)sampleTimestamps:(MTLTimestamp*)cpuTimestamp gpuTimestamp:(MTLTimestamp*)gpuTimestamp;
 
-/// An empty command queue; 64 command buffers of it can be uncompleted at once.
+/// An empty command queue, with at most 64 uncompleted command buffers.
 - (id<MTLCommandQueue> _Nullable)newCommandQueue;
 
-/// An empty command queue whose commandBuffer blocks while that many of it are uncompleted; raises for 0.
+/// An empty command queue with at most this number of uncompleted command buffers, beyond which commandBuffer blocks;
+/// raises for 0.
 - (id<MTLCommandQueue> _Nullable)newCommandQueueWithMaxCommandBufferCount:(NSUInteger)maxCommandBufferCount;
 
-/// A buffer of `length` bytes, zeroed; nil when memory is short.
+/// A buffer of `length` bytes, zeroed; nil if there is not enough memory.
 - (id<MTLBuffer> _Nullable)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
 
-/// A buffer that starts as a copy of `length` bytes at `pointer`.
+/// A buffer with a copy of `length` bytes at `pointer`.
 - (id<MTLBuffer> _Nullable)newBufferWithBytes:(const void*)pointer
                                        length:(NSUInteger)length
                                       options:(MTLResourceOptions)options;
 
-/// A buffer over memory of the caller; `deallocator` runs when the last user is gone. On a Mac it must be whole
-/// pages, here it may lie anywhere. Nil for no memory and for a storage mode that the host does not see.
+/// A buffer in memory of the caller; `deallocator` runs when the last user is gone. On a Mac the memory must be whole
+/// pages; here it may have any address. Nil for no memory and for a storage mode that the host cannot read.
 - (id<MTLBuffer> _Nullable)newBufferWithBytesNoCopy:(void*)pointer
                                              length:(NSUInteger)length
                                             options:(MTLResourceOptions)options
@@ -158,22 +159,22 @@ MTL_EXTERN NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 /// An event that the host can read, set and wait for.
 - (id<MTLSharedEvent> _Nullable)newSharedEvent;
 
-/// An event with the value of that of the handle: setting one sets the other.
+/// An event that shares the value of the handle's event: setting one sets the other.
 - (id<MTLSharedEvent> _Nullable)newSharedEventWithHandle:(MTLSharedEventHandle*)sharedEventHandle;
 
 /// A fence that is not set.
 - (id<MTLFence> _Nullable)newFence;
 
-/// What a buffer takes of a heap.
+/// The size and alignment of a buffer in a heap.
 - (MTLSizeAndAlign)heapBufferSizeAndAlignWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
 
-/// Memory for buffers; nil when memory is short, and for size 0, memoryless storage and sparse heaps.
+/// Memory for buffers; nil if there is not enough, and for size 0, memoryless storage and sparse heaps.
 - (id<MTLHeap> _Nullable)newHeapWithDescriptor:(MTLHeapDescriptor*)descriptor;
 
 /// Nil: there are no textures.
 - (id<MTLTexture> _Nullable)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor;
 
-/// Nil, with an error of MTLLibraryErrorDomain where there is a place for one: shaders do not exist on this device.
+/// Nil, and an error of MTLLibraryErrorDomain if the method returns errors: this device has no shaders.
 - (id<MTLLibrary> _Nullable)newDefaultLibrary;
 - (id<MTLLibrary> _Nullable)newDefaultLibraryWithBundle:(NSBundle*)bundle error:(NSError* _Nullable* _Nullable)error;
 - (id<MTLLibrary> _Nullable)newLibraryWithFile:(NSString*)filepath error:(NSError* _Nullable* _Nullable)error;
@@ -186,7 +187,7 @@ MTL_EXTERN NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
                      options:(MTLCompileOptions* _Nullable)options
            completionHandler:(MTLNewLibraryCompletionHandler)completionHandler;
 
-/// The same of pipelines.
+/// The same for pipelines.
 - (id<MTLComputePipelineState> _Nullable)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
                                                                        error:(NSError* _Nullable* _Nullable)error;
 - (id<MTLComputePipelineState> _Nullable)

@@ -10,7 +10,7 @@ NS_ASSUME_NONNULL_BEGIN
 @protocol MTLDevice;
 @protocol MTLSharedEvent;
 
-/// Called with the event and the value that had been asked for.
+/// Called with the event and the requested value.
 typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t value);
 
 /// A number that command buffers wait for and set.
@@ -24,8 +24,8 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t val
 
 @end
 
-/// Stands for a shared event where the event itself cannot go. Only this process can make an event of it: encoding it
-/// raises, decoding it gives nil.
+/// Represents a shared event where the event itself cannot be passed. Only this process can make an event from it:
+/// encoding it raises, decoding it returns nil.
 @interface MTLSharedEventHandle : NSObject <NSSecureCoding> {
  @package
   void* _impl;
@@ -51,27 +51,27 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t val
 /// Uses `dispatchQueue`, retained.
 - (instancetype)initWithDispatchQueue:(dispatch_queue_t)dispatchQueue NS_DESIGNATED_INITIALIZER;
 
-/// Where the blocks run.
+/// The queue on which the blocks run.
 @property(readonly) dispatch_queue_t dispatchQueue;
 
 @end
 
-/// An event whose value the host sees; the value only grows.
+/// An event whose value the host can read; the value only grows.
 @protocol MTLSharedEvent <MTLEvent>
 
-/// The present value, 0 at first; setting a larger one wakes waiters and listeners, another changes nothing.
+/// The current value, 0 at first. Setting a larger value wakes waiting threads and listeners; setting another does
+/// nothing.
 @property(readwrite) uint64_t signaledValue;
 
-/// Calls `block` once on the listener's queue when the value has reached `value`, at once if it already
-/// has.
+/// Calls `block` once on the listener's queue as soon as the event's value is at least `value`.
 - (void)notifyListener:(MTLSharedEventListener*)listener
                atValue:(uint64_t)value
                  block:(MTLSharedEventNotificationBlock)block;
 
-/// Blocks until the value has reached `value`; NO after `milliseconds`.
+/// Blocks until the event's value is at least `value`; NO after `milliseconds`.
 - (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds;
 
-/// A handle of which newSharedEventWithHandle: makes an event with the same value.
+/// A handle from which newSharedEventWithHandle: makes an event with the same value.
 - (MTLSharedEventHandle*)newSharedEventHandle;
 
 @end

@@ -8,7 +8,7 @@ NS_ASSUME_NONNULL_BEGIN
 
 @protocol MTLDevice;
 
-/// Orders encoders that touch untracked resources; the portable queues run everything in order as it is.
+/// Orders encoders that use untracked resources; the portable queues always run everything in order.
 @protocol MTLFence <NSObject>
 
 /// The device that made it.

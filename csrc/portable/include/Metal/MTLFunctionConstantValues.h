@@ -1,4 +1,4 @@
-// Values of the constants of shaders, which programs make and this device never reads.
+// Values of the constants of shaders. Programs make them, but this device never reads them.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -7,19 +7,19 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Takes values and keeps none: there is no function that could be made with them.
+/// Accepts values and stores none, because no function could use them.
 @interface MTLFunctionConstantValues : NSObject <NSCopying>
 
 /// A value by index.
 - (void)setConstantValue:(const void*)value type:(MTLDataType)type atIndex:(NSUInteger)index;
 
-/// Values of one type, one an index.
+/// Values of one type for a range of indices.
 - (void)setConstantValues:(const void*)values type:(MTLDataType)type withRange:(NSRange)range;
 
 /// A value by name.
 - (void)setConstantValue:(const void*)value type:(MTLDataType)type withName:(NSString*)name;
 
-/// Forgets all values.
+/// Removes all values.
 - (void)reset;
 
 @end

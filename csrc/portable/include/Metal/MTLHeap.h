@@ -1,4 +1,4 @@
-// Heaps: one piece of memory for many buffers.
+// Heaps: one block of memory for many buffers.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -9,7 +9,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Who says where a buffer of a heap lies: the heap, or the program.
+/// Who chooses a buffer's offset in a heap: the heap or the program.
 typedef NS_ENUM(NSInteger, MTLHeapType) {
   MTLHeapTypeAutomatic = 0,
   MTLHeapTypePlacement = 1,
@@ -23,13 +23,13 @@ typedef NS_ENUM(NSInteger, MTLSparsePageSize) {
   MTLSparsePageSize256 = 103,
 };
 
-/// What a heap shall be; private memory and automatic places at first.
+/// Options of a new heap; private memory and automatic placement at first.
 @interface MTLHeapDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Bytes; 0 at first, which makes no heap.
+/// Bytes; 0 at first, with which no heap can be made.
 @property(nonatomic, readwrite) NSUInteger size;
 
 /// Storage mode of the heap and of its buffers.
@@ -38,16 +38,16 @@ typedef NS_ENUM(NSInteger, MTLSparsePageSize) {
 /// Cache mode of the heap and of its buffers.
 @property(nonatomic, readwrite) MTLCPUCacheMode cpuCacheMode;
 
-/// Kept, and of no effect.
+/// Stored without effect.
 @property(nonatomic, readwrite) MTLSparsePageSize sparsePageSize;
 
 /// Hazard tracking of its buffers; untracked by default.
 @property(nonatomic, readwrite) MTLHazardTrackingMode hazardTrackingMode;
 
-/// The three modes in one word; setting one sets the other.
+/// The three modes in one word; setting the word sets the modes, and the other way round.
 @property(nonatomic, readwrite) MTLResourceOptions resourceOptions;
 
-/// Who places its buffers.
+/// Who chooses the offsets of buffers.
 @property(nonatomic, readwrite) MTLHeapType type;
 
 @end
@@ -61,33 +61,33 @@ typedef NS_ENUM(NSInteger, MTLSparsePageSize) {
 /// The device that has the memory.
 @property(readonly) id<MTLDevice> device;
 
-/// As the descriptor said.
+/// The descriptor's values.
 @property(readonly) MTLStorageMode storageMode;
 @property(readonly) MTLCPUCacheMode cpuCacheMode;
 @property(readonly) MTLHazardTrackingMode hazardTrackingMode;
 @property(readonly) MTLResourceOptions resourceOptions;
 
-/// Bytes of the heap, at least those asked for.
+/// Bytes of the heap, at least the number requested.
 @property(readonly) NSUInteger size;
 
-/// Bytes that buffers take now; one that may be aliased takes none.
+/// Bytes that buffers use now; a buffer that may be aliased uses none.
 @property(readonly) NSUInteger usedSize;
 
 /// Bytes taken from the device.
 @property(readonly) NSUInteger currentAllocatedSize;
 
-/// Who places its buffers.
+/// Who chooses the offsets of buffers.
 @property(readonly) MTLHeapType type;
 
-/// Bytes of the longest buffer that can be made now at a multiple of `alignment`, which is a power of two or 0.
+/// Length of the longest buffer that can be made now at a multiple of `alignment`, which is a power of two or 0.
 - (NSUInteger)maxAvailableSizeWithAlignment:(NSUInteger)alignment;
 
-/// A buffer where there is room for it; its contents are what was there before. Nil where there is none, and on a heap
-/// of the placement type. Raises for modes that are not the heap's.
+/// A buffer at a free offset; its contents are undefined. Nil if there is no room, and on a heap of the placement type.
+/// Raises for modes that are not the heap's.
 - (id<MTLBuffer> _Nullable)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
 
-/// A buffer at a place of a placement heap, over whatever else lies there. Raises for a place that is not inside, or
-/// no multiple of the alignment that heapBufferSizeAndAlignWithLength:options: says.
+/// A buffer at this offset of a placement heap, even if it overlaps others. Raises for an offset outside the heap, or
+/// not a multiple of heapBufferSizeAndAlignWithLength:options:'s alignment.
 - (id<MTLBuffer> _Nullable)newBufferWithLength:(NSUInteger)length
                                        options:(MTLResourceOptions)options
                                         offset:(NSUInteger)offset;
@@ -96,7 +96,7 @@ typedef NS_ENUM(NSInteger, MTLSparsePageSize) {
 - (id<MTLTexture> _Nullable)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor;
 - (id<MTLTexture> _Nullable)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor offset:(NSUInteger)offset;
 
-/// Says whether the contents may go; the former state, which is Empty once they are gone.
+/// Sets whether the contents may be discarded; returns the former state, which is Empty if they have been discarded.
 - (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state;
 
 @end

@@ -1,4 +1,4 @@
-// Libraries of shaders, which programs name and this device cannot make.
+// Libraries of shaders. Programs refer to them, but this device cannot make one.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -9,7 +9,7 @@ NS_ASSUME_NONNULL_BEGIN
 
 @protocol MTLDevice;
 
-/// What a function is for.
+/// The kind of a function.
 typedef NS_ENUM(NSUInteger, MTLFunctionType) {
   MTLFunctionTypeVertex = 1,
   MTLFunctionTypeFragment = 2,
@@ -40,7 +40,7 @@ typedef NS_ENUM(NSInteger, MTLMathMode) {
   MTLMathModeFast = 2,
 };
 
-/// Codes of the errors of libraries; here it is always Unsupported.
+/// Codes of the errors of libraries; in this framework always Unsupported.
 typedef NS_ENUM(NSUInteger, MTLLibraryError) {
   MTLLibraryErrorUnsupported = 1,
   MTLLibraryErrorInternal = 2,
@@ -53,19 +53,19 @@ typedef NS_ENUM(NSUInteger, MTLLibraryError) {
 /// Domain of the errors of libraries, and of pipelines made from them.
 MTL_EXTERN NSString* const MTLLibraryErrorDomain;
 
-/// How a source shall be compiled.
+/// Options for compiling a source.
 @interface MTLCompileOptions : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Names and what they stand for; nil at first.
+/// Names and their replacements; nil at first.
 @property(nonatomic, readwrite, copy, nullable) NSDictionary<NSString*, NSObject*>* preprocessorMacros;
 
 /// Whether arithmetic may be reordered; YES at first.
 @property(nonatomic, readwrite) BOOL fastMathEnabled;
 
-/// The same with a degree between; MTLMathModeRelaxed at first, as on Apple silicon.
+/// The same with a third mode; MTLMathModeRelaxed at first, as on Apple silicon.
 @property(nonatomic, readwrite) MTLMathMode mathMode;
 
 /// Version of the language; the newest at first.
@@ -73,7 +73,7 @@ MTL_EXTERN NSString* const MTLLibraryErrorDomain;
 
 @end
 
-/// A function of a library; there is no object of it.
+/// A function of a library; no object of it exists.
 @protocol MTLFunction <NSObject>
 
 /// Free text for debuggers.
@@ -82,7 +82,7 @@ MTL_EXTERN NSString* const MTLLibraryErrorDomain;
 /// The device of the library.
 @property(readonly) id<MTLDevice> device;
 
-/// What it is for.
+/// Its kind.
 @property(readonly) MTLFunctionType functionType;
 
 /// Its name in the source.
@@ -90,7 +90,7 @@ MTL_EXTERN NSString* const MTLLibraryErrorDomain;
 
 @end
 
-/// Compiled functions; there is no object of it.
+/// Compiled functions; no object of it exists.
 @protocol MTLLibrary <NSObject>
 
 /// Free text for debuggers.

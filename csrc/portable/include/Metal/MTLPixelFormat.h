@@ -1,10 +1,10 @@
-// The layouts of pixels; the compressed ones are left out.
+// The layouts of pixels, without the compressed ones.
 #pragma once
 
 #import <Foundation/Foundation.h>
 #import <Metal/MTLDefines.h>
 
-/// What a pixel is made of: channels, bits of each, and how they are read.
+/// The parts of a pixel: channels, bits of each, and how they are read.
 typedef NS_ENUM(NSUInteger, MTLPixelFormat) {
   MTLPixelFormatInvalid = 0,
   MTLPixelFormatA8Unorm = 1,

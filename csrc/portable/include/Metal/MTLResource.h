@@ -1,4 +1,4 @@
-// Resources: options, modes and what every resource answers.
+// Resources: options, modes and the protocol of all resources.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -9,7 +9,8 @@ NS_ASSUME_NONNULL_BEGIN
 @protocol MTLDevice;
 @protocol MTLHeap;
 
-/// Whether the contents of a resource may go when memory is short; the portable device never lets them go by itself.
+/// Whether the system may discard a resource's contents if memory is short; the portable device never does so by
+/// itself.
 typedef NS_ENUM(NSUInteger, MTLPurgeableState) {
   MTLPurgeableStateKeepCurrent = 1,
   MTLPurgeableStateNonVolatile = 2,
@@ -17,13 +18,13 @@ typedef NS_ENUM(NSUInteger, MTLPurgeableState) {
   MTLPurgeableStateEmpty = 4,
 };
 
-/// How the CPU caches a resource; the portable device stores the value and treats all modes alike.
+/// How the CPU caches a resource; the portable device stores the value and ignores it.
 typedef NS_ENUM(NSUInteger, MTLCPUCacheMode) {
   MTLCPUCacheModeDefaultCache = 0,
   MTLCPUCacheModeWriteCombined = 1,
 };
 
-/// Where a resource lives; the portable device keeps every mode but memoryless in host memory.
+/// The memory of a resource; the portable device keeps every mode except memoryless in host memory.
 typedef NS_ENUM(NSUInteger, MTLStorageMode) {
   MTLStorageModeShared = 0,
   MTLStorageModeManaged = 1,
@@ -71,17 +72,17 @@ typedef NS_OPTIONS(NSUInteger, MTLResourceOptions) {
 /// Bytes taken from the device, at least the length.
 @property(readonly) NSUInteger allocatedSize;
 
-/// The heap that it was made from; nil for one with memory of its own.
+/// The heap of its memory; nil for a resource with memory of its own.
 @property(readonly, nullable) id<MTLHeap> heap;
 
-/// Bytes from the start of the heap; 0 without one.
+/// Offset in the heap, in bytes; 0 without a heap.
 @property(readonly) NSUInteger heapOffset;
 
-/// Says whether the contents may go; the former state. Empty gives them up: they are undefined from then on, and the
-/// next call returns Empty.
+/// Sets whether the contents may be discarded; returns the former state. Empty discards them: they are undefined from
+/// then on, and the next call returns Empty.
 - (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state;
 
-/// Lets the heap give the memory to others, while this resource still sees it; raises without a heap.
+/// Lets the heap reuse the memory while this resource still exists; raises without a heap.
 - (void)makeAliasable;
 
 /// Whether makeAliasable was called.

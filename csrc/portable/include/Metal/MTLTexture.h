@@ -1,4 +1,4 @@
-// Textures, which programs name and this device does not have.
+// Textures. Programs refer to them, but this device has none.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -25,7 +25,7 @@ typedef NS_ENUM(NSUInteger, MTLTextureType) {
   MTLTextureTypeTextureBuffer = 9,
 };
 
-/// What shaders do with a texture.
+/// How shaders use a texture.
 typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
   MTLTextureUsageUnknown = 0,
   MTLTextureUsageShaderRead = 1,
@@ -34,7 +34,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
   MTLTextureUsagePixelFormatView = 16,
 };
 
-/// What a texture would be; a 2D one of RGBA8Unorm and 1x1 pixels at first.
+/// Options of a texture; 2D, RGBA8Unorm, 1x1 pixels at first.
 @interface MTLTextureDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
@@ -60,24 +60,24 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
 @property(nonatomic, readwrite) NSUInteger sampleCount;
 @property(nonatomic, readwrite) NSUInteger arrayLength;
 
-/// Cache mode, storage mode and hazard tracking, in one word and each.
+/// Cache mode, storage mode and hazard tracking: in one word, and each by itself.
 @property(nonatomic, readwrite) MTLResourceOptions resourceOptions;
 @property(nonatomic, readwrite) MTLCPUCacheMode cpuCacheMode;
 @property(nonatomic, readwrite) MTLStorageMode storageMode;
 @property(nonatomic, readwrite) MTLHazardTrackingMode hazardTrackingMode;
 
-/// What it is for; ShaderRead at first.
+/// The uses of the texture; ShaderRead at first.
 @property(nonatomic, readwrite) MTLTextureUsage usage;
 
 @end
 
-/// Pixels of a device; there is no object of it.
+/// Pixels of a device; no object of it exists.
 @protocol MTLTexture <MTLResource>
 
 /// The buffer it shares memory with.
 @property(readonly, nullable) id<MTLBuffer> buffer;
 
-/// As its descriptor said.
+/// The descriptor's values.
 @property(readonly) MTLTextureType textureType;
 @property(readonly) MTLPixelFormat pixelFormat;
 @property(readonly) NSUInteger width;
@@ -88,7 +88,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
 @property(readonly) NSUInteger arrayLength;
 @property(readonly) MTLTextureUsage usage;
 
-/// Copies pixels out.
+/// Copies pixels to the host.
 - (void)getBytes:(void*)pixelBytes
      bytesPerRow:(NSUInteger)bytesPerRow
       fromRegion:(MTLRegion)region
@@ -100,7 +100,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
       mipmapLevel:(NSUInteger)level
             slice:(NSUInteger)slice;
 
-/// Copies pixels in.
+/// Copies pixels from the host.
 - (void)replaceRegion:(MTLRegion)region
           mipmapLevel:(NSUInteger)level
             withBytes:(const void*)pixelBytes

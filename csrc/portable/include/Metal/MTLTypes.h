@@ -1,10 +1,10 @@
-// Places and sizes in grids.
+// Positions and sizes in grids.
 #pragma once
 
 #import <Foundation/Foundation.h>
 #import <Metal/MTLDefines.h>
 
-/// A place in a grid; of a matrix, x is the row and y the column.
+/// A position in a grid; for a matrix, x is the row and y the column.
 typedef struct {
   NSUInteger x, y, z;
 } MTLOrigin;
@@ -20,12 +20,12 @@ typedef struct {
   MTLSize size;
 } MTLRegion;
 
-/// A resource as shaders would name it.
+/// A resource as shaders name it.
 typedef struct MTLResourceID {
   uint64_t _impl;
 } MTLResourceID;
 
-/// The place (x, y, z).
+/// The position (x, y, z).
 NS_INLINE MTLOrigin MTLOriginMake(NSUInteger x, NSUInteger y, NSUInteger z) {
   MTLOrigin origin = {x, y, z};
   return origin;
@@ -37,7 +37,7 @@ NS_INLINE MTLSize MTLSizeMake(NSUInteger width, NSUInteger height, NSUInteger de
   return size;
 }
 
-/// `width` places of a line from `x` on.
+/// `width` positions of a line from `x` on.
 NS_INLINE MTLRegion MTLRegionMake1D(NSUInteger x, NSUInteger width) {
   MTLRegion region = {MTLOriginMake(x, 0, 0), MTLSizeMake(width, 1, 1)};
   return region;

@@ -1,5 +1,5 @@
-// Umbrella of the portable Metal: device, queues, command buffers, buffers, heaps, copies, events. No shaders and no
-// textures: what programs name of them is declared, and making one gives nil.
+// Umbrella of the portable Metal: device, queues, command buffers, buffers, heaps, copies, events. There are no shaders
+// and no textures: their types are declared, but creating them returns nil.
 #pragma once
 
 #import <Metal/MTLArgument.h>

@@ -7,7 +7,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Which devices come into question; there is no other choice than the default one here.
+/// Kinds of devices to choose from; in this framework, only the default device is possible.
 typedef NS_OPTIONS(NSUInteger, MPSDeviceOptions) {
   MPSDeviceOptionsDefault = 0,
   MPSDeviceOptionsLowPower = 1,

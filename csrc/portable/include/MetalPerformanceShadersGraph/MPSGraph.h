@@ -11,7 +11,7 @@ NS_ASSUME_NONNULL_BEGIN
 
 @class MPSGraph, MPSGraphExecutable;
 
-/// What a run does besides computing.
+/// Actions of a run besides computing.
 typedef NS_ENUM(uint64_t, MPSGraphOptions) {
   MPSGraphOptionsNone = 0,
   MPSGraphOptionsSynchronizeResults = 1,
@@ -19,13 +19,13 @@ typedef NS_ENUM(uint64_t, MPSGraphOptions) {
   MPSGraphOptionsDefault = 1,
 };
 
-/// How hard the compiler may try; the portable framework has one level and accepts both.
+/// The compiler's level of optimisation; the portable framework has one level and accepts both.
 typedef NS_ENUM(uint64_t, MPSGraphOptimization) {
   MPSGraphOptimizationLevel0 = 0,
   MPSGraphOptimizationLevel1 = 1,
 };
 
-/// What the compiler optimises for; the portable framework accepts both alike.
+/// The compiler's aim; the portable framework treats both alike.
 typedef NS_ENUM(uint64_t, MPSGraphOptimizationProfile) {
   MPSGraphOptimizationProfilePerformance = 0,
   MPSGraphOptimizationProfilePowerEfficiency = 1,
@@ -51,16 +51,16 @@ typedef void (^MPSGraphScheduledHandler)(MPSGraphTensorDataDictionary* resultsDi
 /// Called when a compilation is over; the error is nil on success.
 typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable* executable, NSError* _Nullable error);
 
-/// Executables by the names that callSymbolName: calls them by.
+/// Executables by the names that callSymbolName: uses.
 typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
 
-/// Wishes for a compilation.
+/// Options of a compilation.
 @interface MPSGraphCompilationDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Leaves types as they were inferred while building.
+/// Keeps types as they were inferred while building.
 - (void)disableTypeInference;
 
 /// Level1 at first.
@@ -75,19 +75,19 @@ typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
 /// Called after compiling, copied; nil at first.
 @property(atomic, readwrite) MPSGraphCompilationCompletionHandler compilationCompletionHandler;
 
-/// Where compiling is done; nil at first for a queue of the framework.
+/// The queue that compiles; nil, at first, for a queue of the framework.
 @property(atomic, readwrite, retain) dispatch_queue_t dispatchQueue;
 
-// Apple's declaration does not say how it is kept.
+// Apple's declaration does not say how the value is stored.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wobjc-property-no-attribute"
-/// The executables that the graph may call, copied; what they compute becomes a part of it. Nil at first.
+/// The executables that the graph may call, copied; their computations become parts of the graph. Nil at first.
 @property(atomic, readwrite, nullable) MPSGraphCallableMap* callables;
 #pragma clang diagnostic pop
 
 @end
 
-/// Wishes for a run of a graph.
+/// Options of a run of a graph.
 @interface MPSGraphExecutionDescriptor : NSObject {
  @package
   void* _impl;
@@ -105,17 +105,17 @@ typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
 /// Used when the run has to compile; nil at first.
 @property(atomic, readwrite, copy, nullable) MPSGraphCompilationDescriptor* compilationDescriptor;
 
-/// A run starts no earlier than the value of `event` has reached `value`; may be given several times.
+/// Delays the start of runs until the event's value is at least `value`; may be called several times.
 - (void)waitForEvent:(id<MTLSharedEvent>)event value:(uint64_t)value;
 
-/// Sets the value of `event` when a run reaches the stage; may be given several times.
+/// Sets the value of `event` when a run reaches the stage; may be called several times.
 - (void)signalEvent:(id<MTLSharedEvent>)event
     atExecutionEvent:(MPSGraphExecutionStage)executionStage
                value:(uint64_t)value;
 
 @end
 
-/// Owns tensors, operations and the state of variables; one thread builds, runs are serialised.
+/// A graph with its tensors, operations and variables. One thread builds; runs are serialised.
 @interface MPSGraph : NSObject {
  @package
   void* _impl;
@@ -156,20 +156,20 @@ typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
                                           targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                        targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations;
 
-/// Runs on a queue, waits, and writes the values of the keys of `resultsDictionary` into its data, which may have
-/// another shape of as many elements and may be that of a feed, but not that of another result.
+/// Runs on a queue, waits, and writes the values of the keys of `resultsDictionary` into its data. The data may have
+/// another shape with as many elements, and may be the data of a feed, but not of another result.
 - (void)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
                          feeds:(MPSGraphTensorDataDictionary*)feeds
               targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
              resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary;
 
-/// As above without waiting: the values are valid when the completion handler is called.
+/// The same without waiting: the values are valid when the completion handler is called.
 - (MPSGraphTensorDataDictionary*)runAsyncWithFeeds:(MPSGraphTensorDataDictionary*)feeds
                                      targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                   targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
                                executionDescriptor:(MPSGraphExecutionDescriptor* _Nullable)executionDescriptor;
 
-/// As above on a given queue.
+/// The same on a given queue.
 - (MPSGraphTensorDataDictionary*)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
                                                        feeds:(MPSGraphTensorDataDictionary*)feeds
                                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
@@ -177,22 +177,22 @@ typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
                                          executionDescriptor:
                                              (MPSGraphExecutionDescriptor* _Nullable)executionDescriptor;
 
-/// As above into given data.
+/// The same into given data.
 - (void)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
                               feeds:(MPSGraphTensorDataDictionary*)feeds
                    targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
                   resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
                 executionDescriptor:(MPSGraphExecutionDescriptor* _Nullable)executionDescriptor;
 
-/// Adds the run to a command buffer, which may be committed and continued; values are valid when it is
-/// complete.
+/// Adds the run to a command buffer, which may be committed and continued. The values are valid when the command buffer
+/// is complete.
 - (MPSGraphTensorDataDictionary*)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
                                                  feeds:(MPSGraphTensorDataDictionary*)feeds
                                          targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                       targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
                                    executionDescriptor:(MPSGraphExecutionDescriptor* _Nullable)executionDescriptor;
 
-/// As above into given data.
+/// The same into given data.
 - (void)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
                         feeds:(MPSGraphTensorDataDictionary*)feeds
              targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations

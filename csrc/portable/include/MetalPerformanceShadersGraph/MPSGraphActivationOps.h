@@ -1,10 +1,10 @@
-// Activation functions and their gradients. The elementwise ones come from the op table ops.def, one line
-// each; this file turns the rows into methods.
+// Activation functions and their gradients. The elementwise ones are rows of the op table ops.def, which this file
+// turns into methods.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
-// Files cannot be included where pointers are nonnull by default, so the macros say it.
+// Files cannot be included where pointers are nonnull by default, so the macros name it.
 
 /// Activations; the gradients take the input of the forward op.
 @interface MPSGraph (MPSGraphActivationOps)
@@ -18,7 +18,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// max(x, alpha * x); where both are equal the gradient is that of alpha * x.
+/// max(x, alpha * x). Where both are equal, the gradient is that of alpha * x.
 - (MPSGraphTensor*)leakyReLUWithTensor:(MPSGraphTensor*)tensor alpha:(double)alpha name:(NSString* _Nullable)name;
 
 /// The same with an alpha that broadcasts to the tensor.

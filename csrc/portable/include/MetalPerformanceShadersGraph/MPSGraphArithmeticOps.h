@@ -1,14 +1,14 @@
-// Elementwise arithmetic with broadcasting. The unary and binary ops come from the op table ops.def, one line
-// each; this file turns the rows into methods.
+// Elementwise arithmetic with broadcasting. The unary and binary ops are rows of the op table ops.def, which this file
+// turns into methods.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
-// Files cannot be included where pointers are nonnull by default, so the macros say it.
+// Files cannot be included where pointers are nonnull by default, so the macros name it.
 
-/// Elementwise ops; operands must have one element type and broadcast by the rule of NumPy. In arithmetic with a number
-/// a bool is 0 or 1. Sums, products, quotients, negatives, absolute values, equality and selection take complex
-/// numbers, too.
+/// Elementwise ops. Operands must have one element type, and broadcast by NumPy's rule. In arithmetic with numbers a
+/// bool is 0 or 1. Sums, products, quotients, negatives, absolute values, equality and selection also accept complex
+/// numbers.
 @interface MPSGraph (MPSGraphArithmeticOps)
 
 #define ALLOY_UNARY(op, stem, ...) \
@@ -30,21 +30,21 @@ NS_ASSUME_NONNULL_BEGIN
 /// |x|^2, real.
 - (MPSGraphTensor*)absoluteSquareWithTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
 
-/// x with its imaginary part negated; of a real tensor x itself, as of the four below.
+/// x with its imaginary part negated; x itself for a real tensor.
 - (MPSGraphTensor*)conjugateWithTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
 
-/// The real part of each element, as Float32 of ComplexFloat32.
+/// The real part of each element: Float32 for ComplexFloat32.
 - (MPSGraphTensor*)realPartOfTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
 
-/// The imaginary part of each element; zeros of a real tensor.
+/// The imaginary part of each element; zeros for a real tensor.
 - (MPSGraphTensor*)imaginaryPartOfTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
 
-/// Complex numbers of two real tensors, Float32 or Float16, which broadcast.
+/// Complex numbers from two real tensors, Float32 or Float16, which broadcast.
 - (MPSGraphTensor*)complexTensorWithRealTensor:(MPSGraphTensor*)realTensor
                                imaginaryTensor:(MPSGraphTensor*)imaginaryTensor
                                           name:(NSString* _Nullable)name;
 
-/// The real parts and then the imaginary ones along the last dimension, which doubles.
+/// The real parts and then the imaginary parts along the last dimension, which doubles.
 - (MPSGraphTensor*)planarTensorWithComplexTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
 
 /// Elements of the second operand where the predicate is not zero, else of the third.

@@ -8,8 +8,8 @@ NS_ASSUME_NONNULL_BEGIN
 /// Automatic differentiation.
 @interface MPSGraph (MPSGraphGradientOps)
 
-/// Gradients of the sum of `primaryTensor` with respect to each of `tensors`, by tensor; raises for one it
-/// does not depend on.
+/// Gradients of the sum of `primaryTensor` with respect to each of `tensors`, by tensor; raises if it does not depend
+/// on one of them.
 - (NSDictionary<MPSGraphTensor*, MPSGraphTensor*>*)gradientForPrimaryTensor:(MPSGraphTensor*)primaryTensor
                                                                 withTensors:(NSArray<MPSGraphTensor*>*)tensors
                                                                        name:(NSString* _Nullable)name;

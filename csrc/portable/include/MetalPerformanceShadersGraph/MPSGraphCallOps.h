@@ -7,9 +7,9 @@ NS_ASSUME_NONNULL_BEGIN
 
 @interface MPSGraph (CallOp)
 
-/// The results of the executable that the compilation descriptor's `callables` has under the name, in the order of its
-/// targetTensors, for these inputs, in the order of its feedTensors. Compiling raises where there is none, and where a
-/// type is another one than its own or than `outputTypes` says. No gradient flows through a call.
+/// Calls the executable that the compilation descriptor's `callables` has under this name. The inputs are in the order
+/// of its feedTensors, the results in the order of its targetTensors. Compiling raises if there is no such executable,
+/// or if a type differs from the executable's or from `outputTypes`. No gradient flows through a call.
 - (NSArray<MPSGraphTensor*>*)callSymbolName:(NSString*)symbolName
                                inputTensors:(NSArray<MPSGraphTensor*>*)inputTensors
                                 outputTypes:(NSArray<MPSGraphType*>*)outputTypes

@@ -11,14 +11,14 @@ typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphControlFlowDependencyBlock)
 /// Builds one branch of a conditional and returns its results.
 typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphIfThenElseBlock)(void);
 
-/// Builds what decides whether a loop goes on: puts what it passes on into `resultTensors`, and returns the predicate.
+/// Builds the condition of a loop: stores the values to pass on in `resultTensors`, and returns the predicate.
 typedef MPSGraphTensor* _Nonnull (^MPSGraphWhileBeforeBlock)(NSArray<MPSGraphTensor*>* inputTensors,
                                                              NSMutableArray<MPSGraphTensor*>* resultTensors);
 
-/// Builds an iteration of what was passed on, and returns what the next one begins with.
+/// Builds an iteration from the values passed on, and returns the values for the next one.
 typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphWhileAfterBlock)(NSArray<MPSGraphTensor*>* bodyBlockArguments);
 
-/// Builds an iteration of a counted loop, and returns what the next one begins with.
+/// Builds an iteration of a counted loop, and returns the values for the next one.
 typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphForLoopBodyBlock)(MPSGraphTensor* index,
                                                                        NSArray<MPSGraphTensor*>* iterationArguments);
 
@@ -30,24 +30,24 @@ typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphForLoopBodyBlock)(MPSGraphT
                                               dependentBlock:(MPSGraphControlFlowDependencyBlock)dependentBlock
                                                         name:(NSString* _Nullable)name;
 
-/// Runs one of the branches by the value of the predicate; both return the same number of tensors of the
-/// same types. Without an else branch there are no results.
+/// Runs one of the branches, depending on the predicate. Both return the same number of tensors of the same types.
+/// Without an else branch there are no results.
 - (NSArray<MPSGraphTensor*>*)ifWithPredicateTensor:(MPSGraphTensor*)predicateTensor
                                          thenBlock:(MPSGraphIfThenElseBlock)thenBlock
                                          elseBlock:(MPSGraphIfThenElseBlock _Nullable)elseBlock
                                               name:(NSString* _Nullable)name;
 
-/// Each iteration runs `before` on what the last one left, at first on `initialInputs`. If its predicate, of one
-/// element, is not zero, `after` makes of the results what the next iteration begins with; else they are the loop's
+/// Each iteration runs `before` on the values of the last one, at first on `initialInputs`. If its predicate, of one
+/// element, is not zero, `after` turns the results into the values of the next iteration; else they are the loop's
 /// results.
 - (NSArray<MPSGraphTensor*>*)whileWithInitialInputs:(NSArray<MPSGraphTensor*>*)initialInputs
                                              before:(MPSGraphWhileBeforeBlock)before
                                               after:(MPSGraphWhileAfterBlock)after
                                                name:(NSString* _Nullable)name;
 
-/// The body runs for the lower bound, then for each number a step higher, below the upper bound; bounds and step are
-/// of one integer type and one element, and the step is positive. The results are what the last iteration returned, or
-/// the initial arguments; they keep their types.
+/// The body runs for the lower bound, then for each number a step higher, below the upper bound. Bounds and step have
+/// one integer type and one element each, and the step is positive. The results are the values that the last iteration
+/// returned, or the initial arguments; they keep their types.
 - (NSArray<MPSGraphTensor*>*)forLoopWithLowerBound:(MPSGraphTensor*)lowerBound
                                         upperBound:(MPSGraphTensor*)upperBound
                                               step:(MPSGraphTensor*)step
@@ -55,7 +55,7 @@ typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphForLoopBodyBlock)(MPSGraphT
                                               body:(MPSGraphForLoopBodyBlock)body
                                               name:(NSString* _Nullable)name;
 
-/// The same for the numbers from 0 to before `numberOfIterations`.
+/// The same for the numbers from 0 to numberOfIterations - 1.
 - (NSArray<MPSGraphTensor*>*)forLoopWithNumberOfIterations:(MPSGraphTensor*)numberOfIterations
                                       initialBodyArguments:(NSArray<MPSGraphTensor*>*)initialBodyArguments
                                                       body:(MPSGraphForLoopBodyBlock)body

@@ -19,7 +19,7 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nonatomic, readwrite) NSUInteger dilationRateInX;
 @property(nonatomic, readwrite) NSUInteger dilationRateInY;
 
-/// Zeros around the source, used by the Explicit style only; 0 at first.
+/// Zeros around the source, only used by the Explicit style; 0 at first.
 @property(nonatomic, readwrite) NSUInteger paddingLeft;
 @property(nonatomic, readwrite) NSUInteger paddingRight;
 @property(nonatomic, readwrite) NSUInteger paddingTop;
