@@ -1,4 +1,4 @@
-// Which of Apple's systems a program is compiled for: its Mac, because the framework stands in for that one.
+// Names the system that a program is compiled for: macOS, which this framework stands in for.
 #pragma once
 
 #define TARGET_OS_MAC 1

@@ -49,11 +49,11 @@ NS_ASSUME_NONNULL_BEGIN
   MPSPredicate* _predicate;
 }
 
-/// The condition of graphs and kernels that are encoded while it is set; nil, at first, runs them all. If buffers wrap
-/// buffers, the outermost one with a condition decides.
+/// The condition of graphs and kernels that are encoded while it is set; nil, by default, runs them all. If buffers
+/// wrap buffers, the outermost one with a condition decides.
 @property(nonatomic, readwrite, retain, nullable) MPSPredicate* predicate;
 
-/// Makes the heaps for temporary arrays, matrices and vectors; nil at first. Setting it affects all wrappers of the
+/// Makes the heaps for temporary arrays, matrices and vectors; nil by default. Setting it affects all wrappers of the
 /// same command buffer.
 @property(nonatomic, readwrite, retain, nullable) id<MPSHeapProvider> heapProvider;
 

@@ -34,7 +34,7 @@ typedef NS_ENUM(NSUInteger, MPSPurgeableState) {
   void* _impl;
 }
 
-/// Extents in pixels, channels and images; 1 at first.
+/// Extents in pixels, channels and images; 1 by default.
 @property(nonatomic, readwrite) NSUInteger width;
 @property(nonatomic, readwrite) NSUInteger height;
 @property(nonatomic, readwrite) NSUInteger featureChannels;
@@ -50,7 +50,7 @@ typedef NS_ENUM(NSUInteger, MPSPurgeableState) {
 @property(nonatomic, readwrite) MTLCPUCacheMode cpuCacheMode;
 @property(nonatomic, readwrite) MTLStorageMode storageMode;
 
-/// The uses of the textures; reading and writing by shaders at first.
+/// The uses of the textures; reading and writing by shaders by default.
 @property(nonatomic, readwrite) MTLTextureUsage usage;
 
 /// One image.
@@ -124,7 +124,7 @@ typedef struct {
 /// Free text for debuggers.
 @property(atomic, readwrite, copy, nullable) NSString* label;
 
-/// Zeros at first; raises for extents of 0 and for the format None.
+/// An image of zeros; raises for extents of 0 and for the format None.
 - (instancetype)initWithDevice:(id<MTLDevice>)device imageDescriptor:(const MPSImageDescriptor*)imageDescriptor;
 
 /// Nil: this device has no textures.
@@ -204,7 +204,7 @@ typedef struct {
 - (instancetype)initWithDevice:(id<MTLDevice>)device
                imageDescriptor:(const MPSImageDescriptor*)imageDescriptor NS_UNAVAILABLE;
 
-/// How many more times kernels may read it; 1 at first. Raises if set after it was 0.
+/// How many more times kernels may read it; 1 by default. Raises if set after it was 0.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end

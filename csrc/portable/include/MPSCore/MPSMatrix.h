@@ -187,7 +187,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Use the factory.
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer descriptor:(MPSMatrixDescriptor*)descriptor NS_UNAVAILABLE;
 
-/// How many more times they may be read; 1 at first. Each encoded kernel that reads them counts, and raises at 0.
+/// How many more times they may be read; 1 by default. Each encoded kernel that reads them counts, and raises at 0.
 /// Raises if set after it was 0.
 @property(nonatomic, readwrite) NSUInteger readCount;
 

@@ -50,7 +50,8 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// Exchanges two dimensions.
 - (void)transposeDimension:(NSUInteger)dimensionIndex withDimension:(NSUInteger)dimensionIndex2;
 
-/// For each dimension, its number in the array: {0, 1, 2, ...} at first, {1, 0, 2, ...} after exchanging the first two.
+/// For each dimension, its number in the array: {0, 1, 2, ...} by default, {1, 0, 2, ...} after exchanging the first
+/// two.
 - (vector_uchar16)dimensionOrder;
 
 /// Moves dimension dimensionOrder[i] to position i; raises unless each dimension is named once.
@@ -59,7 +60,7 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// Lengths from slow to fast, before slicing.
 - (NSArray<NSNumber*>*)getShape;
 
-/// Asks for rows without gaps; rows never have gaps, whatever the value. NO at first.
+/// Asks for rows without gaps; rows never have gaps, whatever the value. NO by default.
 @property(nonatomic, readwrite) BOOL preferPackedRows;
 
 /// `dimensionSizes` lists lengths from fast to slow.
@@ -208,8 +209,8 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// Use the factory.
 - (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSNDArrayDescriptor*)descriptor NS_UNAVAILABLE;
 
-/// How many more times it may be read; 1 at first. Each encoded export, copy or kernel that reads it counts, and raises
-/// at 0. Raises if set after it was 0.
+/// How many more times it may be read; 1 by default. Each encoded export, copy or kernel that reads it counts, and
+/// raises at 0. Raises if set after it was 0.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end

@@ -21,7 +21,7 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nonatomic, readwrite) MTLOrigin leftMatrixOrigin;
 @property(nonatomic, readwrite) MTLOrigin rightMatrixOrigin;
 
-/// The first matrix and the number of matrices; at first, as many as all three have.
+/// The first matrix and the number of matrices; by default, as many as all three have.
 @property(nonatomic, readwrite) NSUInteger batchStart;
 @property(nonatomic, readwrite) NSUInteger batchSize;
 

@@ -11,7 +11,7 @@ NS_ASSUME_NONNULL_BEGIN
   NSUInteger _sourceRows, _sourceColumns;
 }
 
-/// The most rows and columns that are read from the origin on; at first, all.
+/// The most rows and columns that are read from the origin on; by default, all.
 @property(nonatomic, readwrite) NSUInteger sourceRows;
 @property(nonatomic, readwrite) NSUInteger sourceColumns;
 

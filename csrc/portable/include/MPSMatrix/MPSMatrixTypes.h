@@ -17,7 +17,7 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nonatomic, readwrite) MTLOrigin sourceMatrixOrigin;
 @property(nonatomic, readwrite) MTLOrigin resultMatrixOrigin;
 
-/// The first matrix and the number of matrices; at first, as many as all have.
+/// The first matrix and the number of matrices; by default, as many as all have.
 @property(nonatomic, readwrite) NSUInteger batchStart;
 @property(nonatomic, readwrite) NSUInteger batchSize;
 

@@ -25,18 +25,18 @@ typedef __attribute__((__ext_vector_type__(2))) float vector_float2;
 @property(nonatomic, readwrite) NSUInteger inputFeatureChannels;
 @property(nonatomic, readwrite) NSUInteger outputFeatureChannels;
 
-/// Step of the window in pixels of the source; 1 at first.
+/// Step of the window in pixels of the source; 1 by default.
 @property(nonatomic, readwrite) NSUInteger strideInPixelsX;
 @property(nonatomic, readwrite) NSUInteger strideInPixelsY;
 
-/// Number of independent groups of channels, each with a multiple of 4 channels; 1 at first.
+/// Number of independent groups of channels, each with a multiple of 4 channels; 1 by default.
 @property(nonatomic, readwrite) NSUInteger groups;
 
-/// Distance of the weights in pixels of the source; 1 at first.
+/// Distance of the weights in pixels of the source; 1 by default.
 @property(nonatomic, readwrite) NSUInteger dilationRateX;
 @property(nonatomic, readwrite) NSUInteger dilationRateY;
 
-/// The function that is applied to the results; None at first.
+/// The function that is applied to the results; None by default.
 @property(nonatomic, readwrite, retain) MPSNNNeuronDescriptor* fusedNeuronDescriptor;
 
 /// A convolution with a stride of 1.
@@ -154,7 +154,7 @@ typedef NS_ENUM(uint32_t, MPSCNNWeightsQuantizationType) {
 /// The provider of the weights.
 @property(nonatomic, readonly, retain) id<MPSCNNConvolutionDataSource> dataSource;
 
-/// Stored without effect; Float at first.
+/// Stored without effect; Float by default.
 @property(nonatomic, readwrite) MPSNNConvolutionAccumulatorPrecisionOption accumulatorPrecisionOption;
 
 /// Reads the weights; nil if they cannot be loaded. Raises for extents that do not fit.

@@ -12,10 +12,10 @@ NS_ASSUME_NONNULL_BEGIN
 }
 
 /// The position in the source around which the first pixel of clipRect reads; z is the first image that is read. Zeros
-/// at first.
+/// by default.
 @property(nonatomic, readwrite) MPSOffset offset;
 
-/// The pixels to write, as far as the destination has them, and in z the images; MPSRectNoClip at first.
+/// The pixels to write, as far as the destination has them, and in z the images; MPSRectNoClip by default.
 @property(nonatomic, readwrite) MTLRegion clipRect;
 
 /// The first channel that is written, and the first that is read, multiples of 4; and the most channels to read.
@@ -37,10 +37,10 @@ NS_ASSUME_NONNULL_BEGIN
 /// NO: no kernel of this framework enlarges an image by its stride.
 @property(nonatomic, readonly) BOOL isBackwards;
 
-/// Decides the size of images that the kernel makes; Same, centered, the remainder to the top left, at first.
+/// Decides the size of images that the kernel makes; Same, centered, the remainder to the top left, by default.
 @property(nonatomic, readwrite, retain) id<MPSNNPadding> padding;
 
-/// Makes these images; MPSTemporaryImage's allocator at first.
+/// Makes these images; MPSTemporaryImage's allocator by default.
 @property(nonatomic, readwrite, retain) id<MPSImageAllocator> destinationImageAllocator;
 
 /// A kernel of the device.

@@ -5,7 +5,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// A function and its parameters; parameters that a factory does not take are 0 at first.
+/// A function and its parameters; parameters that a factory does not take are 0 by default.
 @interface MPSNNNeuronDescriptor : NSObject <NSCopying, NSSecureCoding> {
  @package
   void* _impl;

@@ -17,14 +17,14 @@ NS_ASSUME_NONNULL_BEGIN
   NSData* _parametersA;
 }
 
-/// The most rows and columns that are read from the origin on; at first, all.
+/// The most rows and columns that are read from the origin on; by default, all.
 @property(nonatomic, readwrite) NSUInteger sourceNumberOfFeatureVectors;
 @property(nonatomic, readwrite) NSUInteger sourceInputFeatureChannels;
 
-/// The factor of the elements; 1 at first.
+/// The factor of the elements; 1 by default.
 @property(nonatomic, readwrite) double alpha;
 
-/// The function, None at first. Raises for PReLU, whose parameters the other method sets.
+/// The function, None by default. Raises for PReLU, whose parameters the other method sets.
 - (void)setNeuronType:(MPSCNNNeuronType)neuronType
            parameterA:(float)parameterA
            parameterB:(float)parameterB

@@ -31,7 +31,7 @@ MTL_EXTERN NSString* const MTLCaptureErrorDomain;
 /// A device or a command queue.
 @property(nonatomic, readwrite, retain, nullable) id captureObject;
 
-/// The destination; the developer tools at first.
+/// The destination; the developer tools by default.
 @property(nonatomic, readwrite) MTLCaptureDestination destination;
 
 /// The file of a document.

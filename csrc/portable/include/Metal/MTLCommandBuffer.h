@@ -64,7 +64,7 @@ MTL_EXTERN NSString* const MTLCommandBufferErrorDomain;
   void* _impl;
 }
 
-/// Whether the buffer keeps what it uses alive; YES at first. The portable framework always does.
+/// Whether the buffer keeps what it uses alive; YES by default. The portable framework always does.
 @property(nonatomic, readwrite) BOOL retainedReferences;
 
 /// The details of errors; the sentence of a failed graph always names the op.

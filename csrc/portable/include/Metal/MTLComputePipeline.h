@@ -34,10 +34,10 @@ typedef NS_OPTIONS(NSUInteger, MTLPipelineOption) {
 /// The function to run.
 @property(nonatomic, readwrite, retain, nullable) id<MTLFunction> computeFunction;
 
-/// A promise about the sizes of dispatches; NO at first.
+/// A promise about the sizes of dispatches; NO by default.
 @property(nonatomic, readwrite) BOOL threadGroupSizeIsMultipleOfThreadExecutionWidth;
 
-/// Most threads of a group; 0 at first, for no limit.
+/// Most threads of a group; 0 by default, for no limit.
 @property(nonatomic, readwrite) NSUInteger maxTotalThreadsPerThreadgroup;
 
 /// Resets all properties.

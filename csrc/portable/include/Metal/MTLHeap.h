@@ -23,13 +23,13 @@ typedef NS_ENUM(NSInteger, MTLSparsePageSize) {
   MTLSparsePageSize256 = 103,
 };
 
-/// Options of a new heap; private memory and automatic placement at first.
+/// Options of a new heap; private memory and automatic placement by default.
 @interface MTLHeapDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Bytes; 0 at first, with which no heap can be made.
+/// Bytes; 0 by default, with which no heap can be made.
 @property(nonatomic, readwrite) NSUInteger size;
 
 /// Storage mode of the heap and of its buffers.

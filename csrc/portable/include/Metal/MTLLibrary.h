@@ -59,16 +59,16 @@ MTL_EXTERN NSString* const MTLLibraryErrorDomain;
   void* _impl;
 }
 
-/// Names and their replacements; nil at first.
+/// Names and their replacements; nil by default.
 @property(nonatomic, readwrite, copy, nullable) NSDictionary<NSString*, NSObject*>* preprocessorMacros;
 
-/// Whether arithmetic may be reordered; YES at first.
+/// Whether arithmetic may be reordered; YES by default.
 @property(nonatomic, readwrite) BOOL fastMathEnabled;
 
-/// The same with a third mode; MTLMathModeRelaxed at first, as on Apple silicon.
+/// The same with a third mode; MTLMathModeRelaxed by default, as on Apple silicon.
 @property(nonatomic, readwrite) MTLMathMode mathMode;
 
-/// Version of the language; the newest at first.
+/// Version of the language; the newest by default.
 @property(nonatomic, readwrite) MTLLanguageVersion languageVersion;
 
 @end

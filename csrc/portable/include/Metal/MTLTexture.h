@@ -34,7 +34,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
   MTLTextureUsagePixelFormatView = 16,
 };
 
-/// Options of a texture; 2D, RGBA8Unorm, 1x1 pixels at first.
+/// Options of a texture; 2D, RGBA8Unorm, 1x1 pixels by default.
 @interface MTLTextureDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
@@ -66,7 +66,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
 @property(nonatomic, readwrite) MTLStorageMode storageMode;
 @property(nonatomic, readwrite) MTLHazardTrackingMode hazardTrackingMode;
 
-/// The uses of the texture; ShaderRead at first.
+/// The uses of the texture; ShaderRead by default.
 @property(nonatomic, readwrite) MTLTextureUsage usage;
 
 @end

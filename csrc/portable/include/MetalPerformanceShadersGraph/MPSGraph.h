@@ -63,25 +63,25 @@ typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
 /// Keeps types as they were inferred while building.
 - (void)disableTypeInference;
 
-/// Level1 at first.
+/// Level1 by default.
 @property(nonatomic, readwrite) MPSGraphOptimization optimizationLevel;
 
-/// Performance at first.
+/// Performance by default.
 @property(nonatomic, readwrite) MPSGraphOptimizationProfile optimizationProfile;
 
-/// Whether compiling blocks the caller; NO at first.
+/// Whether compiling blocks the caller; NO by default.
 @property(nonatomic, readwrite) BOOL waitForCompilationCompletion;
 
-/// Called after compiling, copied; nil at first.
+/// Called after compiling, copied; nil by default.
 @property(atomic, readwrite) MPSGraphCompilationCompletionHandler compilationCompletionHandler;
 
-/// The queue that compiles; nil, at first, for a queue of the framework.
+/// The queue that compiles; nil, by default, for a queue of the framework.
 @property(atomic, readwrite, retain) dispatch_queue_t dispatchQueue;
 
 // Apple's declaration does not say how the value is stored.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wobjc-property-no-attribute"
-/// The executables that the graph may call, copied; their computations become parts of the graph. Nil at first.
+/// The executables that the graph may call, copied; their computations become parts of the graph. Nil by default.
 @property(atomic, readwrite, nullable) MPSGraphCallableMap* callables;
 #pragma clang diagnostic pop
 
@@ -93,16 +93,16 @@ typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
   void* _impl;
 }
 
-/// Called before the run starts, copied; nil at first.
+/// Called before the run starts, copied; nil by default.
 @property(atomic, readwrite) MPSGraphScheduledHandler scheduledHandler;
 
-/// Called after the run, copied; nil at first.
+/// Called after the run, copied; nil by default.
 @property(atomic, readwrite) MPSGraphCompletionHandler completionHandler;
 
-/// Whether an asynchronous run blocks the caller; NO at first.
+/// Whether an asynchronous run blocks the caller; NO by default.
 @property(atomic, readwrite) BOOL waitUntilCompleted;
 
-/// Used when the run has to compile; nil at first.
+/// Used when the run has to compile; nil by default.
 @property(atomic, readwrite, copy, nullable) MPSGraphCompilationDescriptor* compilationDescriptor;
 
 /// Delays the start of runs until the event's value is at least `value`; may be called several times.
@@ -121,7 +121,7 @@ typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
   void* _impl;
 }
 
-/// SynchronizeResults at first.
+/// SynchronizeResults by default.
 @property(atomic, readwrite) MPSGraphOptions options;
 
 /// Placeholders in order of creation.

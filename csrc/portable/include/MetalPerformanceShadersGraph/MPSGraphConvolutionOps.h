@@ -11,21 +11,21 @@ NS_ASSUME_NONNULL_BEGIN
   void* _impl;
 }
 
-/// Step of the window; 1 at first.
+/// Step of the window; 1 by default.
 @property(nonatomic, readwrite) NSUInteger strideInX;
 @property(nonatomic, readwrite) NSUInteger strideInY;
 
-/// Distance of the taps; 1 at first.
+/// Distance between taps; 1 by default.
 @property(nonatomic, readwrite) NSUInteger dilationRateInX;
 @property(nonatomic, readwrite) NSUInteger dilationRateInY;
 
-/// Zeros around the source, only used by the Explicit style; 0 at first.
+/// Zeros around the source, only used by the Explicit style; 0 by default.
 @property(nonatomic, readwrite) NSUInteger paddingLeft;
 @property(nonatomic, readwrite) NSUInteger paddingRight;
 @property(nonatomic, readwrite) NSUInteger paddingTop;
 @property(nonatomic, readwrite) NSUInteger paddingBottom;
 
-/// Explicit at first.
+/// Explicit by default.
 @property(nonatomic, readwrite) MPSGraphPaddingStyle paddingStyle;
 
 /// Layout of source and result.
@@ -34,7 +34,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Layout of the weights.
 @property(nonatomic, readwrite) MPSGraphTensorNamedDataLayout weightsLayout;
 
-/// Number of independent groups of channels; 1 at first.
+/// Number of independent groups of channels; 1 by default.
 @property(nonatomic, readwrite) NSUInteger groups;
 
 /// All fields; raises for a zero stride, rate or group count.
@@ -69,23 +69,23 @@ NS_ASSUME_NONNULL_BEGIN
 
 @end
 
-/// Geometry of a convolution of volumes; X is width, Y is height, Z is depth, lengths in elements.
+/// Geometry of a convolution of volumes; X is width, Y is height, Z is depth; lengths are in elements.
 @interface MPSGraphConvolution3DOpDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Step of the window; 1 at first.
+/// Step of the window; 1 by default.
 @property(nonatomic, readwrite) NSUInteger strideInX;
 @property(nonatomic, readwrite) NSUInteger strideInY;
 @property(nonatomic, readwrite) NSUInteger strideInZ;
 
-/// Distance of the taps; 1 at first.
+/// Distance between taps; 1 by default.
 @property(nonatomic, readwrite) NSUInteger dilationRateInX;
 @property(nonatomic, readwrite) NSUInteger dilationRateInY;
 @property(nonatomic, readwrite) NSUInteger dilationRateInZ;
 
-/// Zeros around the source, used by the Explicit style only; 0 at first. Front and back lie along Z.
+/// Zeros around the source, used only by the Explicit style; 0 by default. Front and back lie along Z.
 @property(nonatomic, readwrite) NSUInteger paddingLeft;
 @property(nonatomic, readwrite) NSUInteger paddingRight;
 @property(nonatomic, readwrite) NSUInteger paddingTop;
@@ -93,7 +93,7 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nonatomic, readwrite) NSUInteger paddingFront;
 @property(nonatomic, readwrite) NSUInteger paddingBack;
 
-/// Explicit at first.
+/// Explicit by default.
 @property(nonatomic, readwrite) MPSGraphPaddingStyle paddingStyle;
 
 /// Layout of source and result: NDHWC or NCDHW.
@@ -102,10 +102,10 @@ NS_ASSUME_NONNULL_BEGIN
 /// Layout of the weights: DHWIO or OIDHW.
 @property(nonatomic, readwrite) MPSGraphTensorNamedDataLayout weightsLayout;
 
-/// Number of independent groups of channels; 1 at first.
+/// Number of independent groups of channels; 1 by default.
 @property(nonatomic, readwrite) NSUInteger groups;
 
-/// All fields; raises for a zero stride, rate or group count.
+/// Sets all fields; raises for a zero stride, rate or group count.
 + (instancetype _Nullable)descriptorWithStrideInX:(NSUInteger)strideInX
                                         strideInY:(NSUInteger)strideInY
                                         strideInZ:(NSUInteger)strideInZ
@@ -123,7 +123,7 @@ NS_ASSUME_NONNULL_BEGIN
                                        dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout
                                     weightsLayout:(MPSGraphTensorNamedDataLayout)weightsLayout;
 
-/// All fields but the padding.
+/// Sets all fields but the padding.
 + (instancetype _Nullable)descriptorWithStrideInX:(NSUInteger)strideInX
                                         strideInY:(NSUInteger)strideInY
                                         strideInZ:(NSUInteger)strideInZ
@@ -162,7 +162,7 @@ NS_ASSUME_NONNULL_BEGIN
                                               (MPSGraphConvolution2DOpDescriptor*)forwardConvolutionDescriptor
                                                                   name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
                                                          weightsTensor:(MPSGraphTensor*)weights
                                                      outputShapeTensor:(MPSGraphTensor*)outputShapeTensor
@@ -178,7 +178,7 @@ NS_ASSUME_NONNULL_BEGIN
                                                  (MPSGraphConvolution2DOpDescriptor*)forwardConvolutionDescriptor
                                                                      name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
                                                              sourceTensor:(MPSGraphTensor*)source
                                                         outputShapeTensor:(MPSGraphTensor*)outputShapeTensor
@@ -200,7 +200,7 @@ NS_ASSUME_NONNULL_BEGIN
                                               (MPSGraphConvolution3DOpDescriptor*)forwardConvolutionDescriptor
                                                                   name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)convolution3DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
                                                          weightsTensor:(MPSGraphTensor*)weights
                                                      outputShapeTensor:(MPSGraphTensor*)outputShapeTensor
@@ -216,7 +216,7 @@ NS_ASSUME_NONNULL_BEGIN
                                                  (MPSGraphConvolution3DOpDescriptor*)forwardConvolutionDescriptor
                                                                      name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)convolution3DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
                                                              sourceTensor:(MPSGraphTensor*)source
                                                         outputShapeTensor:(MPSGraphTensor*)outputShapeTensor

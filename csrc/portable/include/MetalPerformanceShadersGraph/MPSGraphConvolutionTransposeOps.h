@@ -5,19 +5,19 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// What a convolution's data gradient computes, as an op of its own: the source plays the incoming gradient, so that in
-/// the weights O counts the channels of the source, and I those of the result.
+/// Transposed convolution: it computes what the data gradient of a convolution computes, with the source as the
+/// incoming gradient. In the weights, O counts the channels of the source and I the channels of the result.
 @interface MPSGraph (MPSGraphConvolutionTransposeOps)
 
-/// `outputShape` is the shape of the result: the source has as many positions as a convolution of such an image with
-/// the same descriptor has windows.
+/// `outputShape` is the shape of the result. A convolution of an image of this shape with the same descriptor must have
+/// as many windows as the source has positions.
 - (MPSGraphTensor*)convolutionTranspose2DWithSourceTensor:(MPSGraphTensor*)source
                                             weightsTensor:(MPSGraphTensor*)weights
                                               outputShape:(MPSShape*)outputShape
                                                descriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
                                                      name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)convolutionTranspose2DWithSourceTensor:(MPSGraphTensor*)source
                                             weightsTensor:(MPSGraphTensor*)weights
                                         outputShapeTensor:(MPSGraphTensor*)outputShape
@@ -32,7 +32,7 @@ NS_ASSUME_NONNULL_BEGIN
                                                        (MPSGraphConvolution2DOpDescriptor*)forwardConvolutionDescriptor
                                                                            name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)convolutionTranspose2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
                                                                   weightsTensor:(MPSGraphTensor*)weights
                                                               outputShapeTensor:(MPSGraphTensor*)outputShape
@@ -48,7 +48,7 @@ NS_ASSUME_NONNULL_BEGIN
                                                                                        forwardConvolutionDescriptor
                                                                               name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)convolutionTranspose2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
                                                                       sourceTensor:(MPSGraphTensor*)source
                                                                  outputShapeTensor:(MPSGraphTensor*)outputShape

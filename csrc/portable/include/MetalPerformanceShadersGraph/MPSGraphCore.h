@@ -21,7 +21,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphTensorNamedDataLayout) {
   MPSGraphTensorNamedDataLayoutDHWIO = 10,
 };
 
-/// How a window op finds its padding.
+/// Sets how a window op finds its padding.
 typedef NS_ENUM(NSUInteger, MPSGraphPaddingStyle) {
   MPSGraphPaddingStyleExplicit = 0,
   MPSGraphPaddingStyleTF_VALID = 1,
@@ -30,7 +30,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphPaddingStyle) {
   MPSGraphPaddingStyleONNX_SAME_LOWER = 4,
 };
 
-/// What padding is filled with.
+/// Sets the elements that fill padding.
 typedef NS_ENUM(NSInteger, MPSGraphPaddingMode) {
   MPSGraphPaddingModeConstant = 0,
   MPSGraphPaddingModeReflect = 1,
@@ -41,7 +41,7 @@ typedef NS_ENUM(NSInteger, MPSGraphPaddingMode) {
   MPSGraphPaddingModeAntiPeriodic = 6,
 };
 
-/// How many values become one.
+/// Sets how a reduction combines several values into one.
 typedef NS_ENUM(NSUInteger, MPSGraphReductionMode) {
   MPSGraphReductionModeMin = 0,
   MPSGraphReductionModeMax = 1,

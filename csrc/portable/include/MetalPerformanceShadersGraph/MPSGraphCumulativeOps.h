@@ -5,9 +5,10 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Each element combined with all before it along the axis, or with `reverse` with all behind it. With `exclusive` the
-/// element itself is left out; then the first result is 0 of sums, 1 of products, the greatest finite number of minima
-/// and the least of maxima. These two skip NaN. The integer of an axis tensor must be known when the op is added.
+/// Combines each element with all elements before it along the axis, or, with `reverse`, with all elements behind it.
+/// With `exclusive` the element itself is left out; then a sum begins with 0, a product with 1, a minimum with the
+/// greatest finite number and a maximum with the least. Minimum and maximum skip NaN. The element of an axis tensor
+/// must be known when the op is added.
 @interface MPSGraph (MPSGraphCumulativeOps)
 
 - (MPSGraphTensor*)cumulativeSumWithTensor:(MPSGraphTensor*)tensor

@@ -5,36 +5,36 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Geometry of a depthwise convolution; X is width, Y is height, lengths in elements.
+/// Geometry of a depthwise convolution; X is width, Y is height; lengths are in elements.
 @interface MPSGraphDepthwiseConvolution2DOpDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Step of the window; 1 at first.
+/// Step of the window; 1 by default.
 @property(nonatomic, readwrite) NSUInteger strideInX;
 @property(nonatomic, readwrite) NSUInteger strideInY;
 
-/// Distance of the taps; 1 at first.
+/// Distance between taps; 1 by default.
 @property(nonatomic, readwrite) NSUInteger dilationRateInX;
 @property(nonatomic, readwrite) NSUInteger dilationRateInY;
 
-/// Zeros around the source, used by the Explicit style only; 0 at first.
+/// Zeros around the source, used only by the Explicit style; 0 by default.
 @property(nonatomic, readwrite) NSUInteger paddingLeft;
 @property(nonatomic, readwrite) NSUInteger paddingRight;
 @property(nonatomic, readwrite) NSUInteger paddingTop;
 @property(nonatomic, readwrite) NSUInteger paddingBottom;
 
-/// Explicit at first.
+/// Explicit by default.
 @property(nonatomic, readwrite) MPSGraphPaddingStyle paddingStyle;
 
 /// Layout of source and result.
 @property(nonatomic, readwrite) MPSGraphTensorNamedDataLayout dataLayout;
 
-/// Layout of the weights, whose O is the number of filters of each channel.
+/// Layout of the weights; O is the number of filters for each channel.
 @property(nonatomic, readwrite) MPSGraphTensorNamedDataLayout weightsLayout;
 
-/// All fields; raises for a zero stride or rate.
+/// Sets all fields; raises for a zero stride or rate.
 + (instancetype _Nullable)descriptorWithStrideInX:(NSUInteger)strideInX
                                         strideInY:(NSUInteger)strideInY
                                   dilationRateInX:(NSUInteger)dilationRateInX
@@ -47,7 +47,7 @@ NS_ASSUME_NONNULL_BEGIN
                                        dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout
                                     weightsLayout:(MPSGraphTensorNamedDataLayout)weightsLayout;
 
-/// The layouts alone.
+/// Sets only the layouts.
 + (instancetype _Nullable)descriptorWithDataLayout:(MPSGraphTensorNamedDataLayout)dataLayout
                                      weightsLayout:(MPSGraphTensorNamedDataLayout)weightsLayout;
 
@@ -59,39 +59,39 @@ NS_ASSUME_NONNULL_BEGIN
 
 @end
 
-/// Geometry of a depthwise convolution of volumes: three numbers for depth, height and width.
+/// Geometry of a depthwise convolution of volumes. Each list has three numbers, for depth, height and width.
 @interface MPSGraphDepthwiseConvolution3DOpDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Steps of the window; 1 at first.
+/// Steps of the window; 1 by default.
 @property(nonatomic, readwrite, copy) NSArray<NSNumber*>* strides;
 
-/// Distances of the taps; 1 at first.
+/// Distances between taps; 1 by default.
 @property(nonatomic, readwrite, copy) NSArray<NSNumber*>* dilationRates;
 
-/// Six numbers, before and after along each axis, used by the Explicit style only; 0 at first.
+/// Six numbers, before and after along each axis, used only by the Explicit style; 0 by default.
 @property(nonatomic, readwrite, copy) NSArray<NSNumber*>* paddingValues;
 
-/// Explicit at first.
+/// Explicit by default.
 @property(nonatomic, readwrite) MPSGraphPaddingStyle paddingStyle;
 
-/// Which of the last four axes of source and weights has the channels; -4 at first.
+/// The axis of the channels, one of the last four axes of source and weights; -4 by default.
 @property(nonatomic, readwrite) NSInteger channelDimensionIndex;
 
-/// All fields but the channels' place; raises for lists of another length.
+/// Sets all fields but channelDimensionIndex; raises for lists of another length.
 + (instancetype _Nullable)descriptorWithStrides:(NSArray<NSNumber*>*)strides
                                   dilationRates:(NSArray<NSNumber*>*)dilationRates
                                   paddingValues:(NSArray<NSNumber*>*)paddingValues
                                    paddingStyle:(MPSGraphPaddingStyle)paddingStyle;
 
-/// The style alone.
+/// Sets only the style.
 + (instancetype _Nullable)descriptorWithPaddingStyle:(MPSGraphPaddingStyle)paddingStyle;
 
 @end
 
-/// Channel c of the source becomes channel c * M + m of the result by its filter m of M.
+/// Filter m of M makes channel c * M + m of the result from channel c of the source.
 @interface MPSGraph (MPSGraphDepthwiseConvolutionOps)
 
 /// Source and weights of rank 4.
@@ -123,8 +123,8 @@ NS_ASSUME_NONNULL_BEGIN
                                                descriptor:(MPSGraphDepthwiseConvolution3DOpDescriptor*)descriptor
                                                      name:(NSString* _Nullable)name;
 
-/// Gradient with respect to the source; `outputShape` is the shape of the source. For nil it is the smallest that has
-/// so many windows.
+/// Gradient with respect to the source; `outputShape` is the shape of the source. With nil the source is the smallest
+/// that has as many windows as the gradient has positions.
 - (MPSGraphTensor*)
     depthwiseConvolution3DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
                                                    weightsTensor:(MPSGraphTensor*)weights

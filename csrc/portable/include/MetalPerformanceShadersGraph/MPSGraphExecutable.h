@@ -5,38 +5,38 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Called when a run is over, with its results; the error is nil on success.
+/// A block called when a run is over, with its results; the error is nil on success.
 typedef void (^MPSGraphExecutableCompletionHandler)(NSArray<MPSGraphTensorData*>* results, NSError* _Nullable error);
 
-/// Called when a run is about to start, with the results it will fill.
+/// A block called when a run is about to start, with the results that the run will fill.
 typedef void (^MPSGraphExecutableScheduledHandler)(NSArray<MPSGraphTensorData*>* results, NSError* _Nullable error);
 
-/// Wishes for a run of an executable.
+/// Options for a run of an executable.
 @interface MPSGraphExecutableExecutionDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Called before the run starts, copied; nil at first.
+/// The block called before the run starts, copied; nil by default.
 @property(atomic, readwrite) MPSGraphExecutableScheduledHandler scheduledHandler;
 
-/// Called after the run, copied; nil at first.
+/// The block called after the run, copied; nil by default.
 @property(atomic, readwrite) MPSGraphExecutableCompletionHandler completionHandler;
 
-/// Whether an asynchronous run blocks the caller; NO at first.
+/// Whether an asynchronous run blocks the caller; NO by default.
 @property(atomic, readwrite) BOOL waitUntilCompleted;
 
-/// A run starts no earlier than the value of `event` has reached `value`; may be given several times.
+/// Makes a run wait until `event` reaches `value`; may be called several times.
 - (void)waitForEvent:(id<MTLSharedEvent>)event value:(uint64_t)value;
 
-/// Sets the value of `event` when a run reaches the stage; may be given several times.
+/// Makes a run set the value of `event` when it reaches the stage; may be called several times.
 - (void)signalEvent:(id<MTLSharedEvent>)event
     atExecutionEvent:(MPSGraphExecutionStage)executionStage
                value:(uint64_t)value;
 
 @end
 
-/// The systems that a package can be made for.
+/// The systems for which a package can be made.
 typedef NS_ENUM(NSUInteger, MPSGraphDeploymentPlatform) {
   MPSGraphDeploymentPlatformMacOS = 0,
   MPSGraphDeploymentPlatformIOS = 1,
@@ -44,19 +44,20 @@ typedef NS_ENUM(NSUInteger, MPSGraphDeploymentPlatform) {
   MPSGraphDeploymentPlatformVisionOS = 3,
 };
 
-/// Wishes for a package. Those of this framework are of no system, so that only `append` matters.
+/// Options for a package. Only `append` matters here: a package of this framework suits every system.
 @interface MPSGraphExecutableSerializationDescriptor : MPSGraphObject {
  @package
   void* _impl;
 }
 
-/// Whether to add to a package that is there, which raises: it holds one executable. NO at first: it is replaced.
+/// If YES, serialization raises where a package exists already, since a package holds one executable. NO by default:
+/// the new package replaces it.
 @property(atomic, readwrite) BOOL append;
 
-/// The system to run on; macOS at first.
+/// The system that runs the package; macOS by default.
 @property(atomic, readwrite) MPSGraphDeploymentPlatform deploymentPlatform;
 
-/// The earliest version of that system, copied; empty at first, for the latest.
+/// The earliest version of that system, copied; empty by default: the latest version.
 @property(atomic, readwrite, copy) NSString* minimumDeploymentTarget;
 
 @end
@@ -67,7 +68,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphDeploymentPlatform) {
   void* _impl;
 }
 
-/// SynchronizeResults at first.
+/// SynchronizeResults by default.
 @property(atomic, readwrite) MPSGraphOptions options;
 
 /// The fed tensors, in the order of the inputs.
@@ -76,8 +77,9 @@ typedef NS_ENUM(NSUInteger, MPSGraphDeploymentPlatform) {
 /// The computed tensors, in the order of the results.
 @property(atomic, readonly, nullable) NSArray<MPSGraphTensor*>* targetTensors;
 
-/// Loads what serializeToMPSGraphPackageAtURL wrote; raises where the file is missing, foreign, damaged or newer. It
-/// has variables of its own, with the values of the file, and computes on the device that it is first used on.
+/// Loads a file that serializeToMPSGraphPackageAtURL wrote; raises if the file is missing, of another format, damaged
+/// or newer. The executable has its own variables, with the values in the file, and computes on the device that first
+/// runs it.
 - (instancetype)initWithMPSGraphPackageAtURL:(NSURL*)mpsgraphPackageURL
                        compilationDescriptor:(MPSGraphCompilationDescriptor* _Nullable)compilationDescriptor;
 
@@ -85,17 +87,17 @@ typedef NS_ENUM(NSUInteger, MPSGraphDeploymentPlatform) {
 - (instancetype)initWithCoreMLPackageAtURL:(NSURL*)coreMLPackageURL
                      compilationDescriptor:(MPSGraphCompilationDescriptor* _Nullable)compilationDescriptor;
 
-/// Writes the graph, and the values that its variables have now, into a file; raises where that is not possible, and
-/// leaves a file that is there as it was.
+/// Writes the graph and the present values of its variables into a file. If this fails, it raises and leaves an
+/// existing file unchanged.
 - (void)serializeToMPSGraphPackageAtURL:(NSURL*)url
                              descriptor:(MPSGraphExecutableSerializationDescriptor* _Nullable)descriptor;
 
-/// Compiles ahead for concrete input types; only looks at types that are not known in full.
+/// Compiles in advance for fully known input types; only checks input types that are partly unknown.
 - (void)specializeWithDevice:(MPSGraphDevice* _Nullable)device
                   inputTypes:(NSArray<MPSGraphType*>*)inputTypes
        compilationDescriptor:(MPSGraphCompilationDescriptor* _Nullable)compilationDescriptor;
 
-/// Types of the results for types of the inputs, open where those leave them open.
+/// Infers the types of the results from the types of the inputs; parts that the inputs leave unknown stay unknown.
 - (NSArray<MPSGraphShapedType*>* _Nullable)getOutputTypesWithDevice:(MPSGraphDevice* _Nullable)device
                                                          inputTypes:(NSArray<MPSGraphType*>*)inputTypes
                                               compilationDescriptor:
@@ -108,14 +110,14 @@ typedef NS_ENUM(NSUInteger, MPSGraphDeploymentPlatform) {
                                     executionDescriptor:
                                         (MPSGraphExecutableExecutionDescriptor* _Nullable)executionDescriptor;
 
-/// Runs without waiting: the values are valid when the completion handler is called.
+/// Runs without waiting; the results are valid when the completion handler is called.
 - (NSArray<MPSGraphTensorData*>*)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
                                                  inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                                 resultsArray:(NSArray<MPSGraphTensorData*>* _Nullable)resultsArray
                                          executionDescriptor:
                                              (MPSGraphExecutableExecutionDescriptor* _Nullable)executionDescriptor;
 
-/// Adds the run to a command buffer; values are valid when it is complete.
+/// Adds the run to a command buffer; the results are valid when the buffer has completed.
 - (NSArray<MPSGraphTensorData*>*)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
                                            inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                           resultsArray:(NSArray<MPSGraphTensorData*>* _Nullable)resultsArray

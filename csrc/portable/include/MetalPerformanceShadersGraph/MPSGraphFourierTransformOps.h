@@ -5,14 +5,14 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// What a transform is multiplied by, whatever its direction: 1, 1 / n or 1 / sqrt(n), n elements being transformed.
+/// The factor of a transform of n elements in either direction: 1, 1 / n or 1 / sqrt(n).
 typedef NS_ENUM(NSUInteger, MPSGraphFFTScalingMode) {
   MPSGraphFFTScalingModeNone = 0,
   MPSGraphFFTScalingModeSize = 1,
   MPSGraphFFTScalingModeUnitary = 2,
 };
 
-/// Which transform.
+/// Options of a transform.
 @interface MPSGraphFFTDescriptor : MPSGraphObject <NSCopying> {
  @package
   BOOL _inverse, _roundToOddHermitean;
@@ -21,21 +21,21 @@ typedef NS_ENUM(NSUInteger, MPSGraphFFTScalingMode) {
 
 + (instancetype _Nullable)descriptor;
 
-/// Whether the exponent is positive; NO at first.
+/// Whether the exponent is positive; NO by default.
 @property(nonatomic, readwrite) BOOL inverse;
 
-/// None at first.
+/// None by default.
 @property(nonatomic, readwrite) MPSGraphFFTScalingMode scalingMode;
 
-/// Whether HermiteanToRealFFT makes 2 (m - 1) + 1 elements of m, instead of 2 (m - 1); NO at first.
+/// Whether HermiteanToRealFFT makes 2 (m - 1) + 1 elements from m, instead of 2 (m - 1); NO by default.
 @property(nonatomic, readwrite) BOOL roundToOddHermitean;
 
 @end
 
-/// Transforms over any axes, counted from the end where negative; an axes tensor is a vector of constant integers.
+/// Transforms along any axes; negative axes count from the end. An axes tensor is a vector of constant integers.
 @interface MPSGraph (MPSGraphFourierTransformOps)
 
-/// Of complex numbers, or of real ones taken for complex.
+/// Transforms complex numbers; real numbers count as complex.
 - (MPSGraphTensor*)fastFourierTransformWithTensor:(MPSGraphTensor*)tensor
                                              axes:(NSArray<NSNumber*>*)axes
                                        descriptor:(MPSGraphFFTDescriptor*)descriptor
@@ -46,7 +46,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphFFTScalingMode) {
                                        descriptor:(MPSGraphFFTDescriptor*)descriptor
                                              name:(NSString* _Nullable)name;
 
-/// Of real numbers; the last of the axes keeps the first n / 2 + 1 elements.
+/// Transforms real numbers; the last of the axes keeps the first n / 2 + 1 elements.
 - (MPSGraphTensor*)realToHermiteanFFTWithTensor:(MPSGraphTensor*)tensor
                                            axes:(NSArray<NSNumber*>*)axes
                                      descriptor:(MPSGraphFFTDescriptor*)descriptor
@@ -57,7 +57,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphFFTScalingMode) {
                                      descriptor:(MPSGraphFFTDescriptor*)descriptor
                                            name:(NSString* _Nullable)name;
 
-/// The real transform of what realToHermiteanFFT keeps.
+/// Inverts realToHermiteanFFT: takes the elements that it keeps and makes real numbers.
 - (MPSGraphTensor*)HermiteanToRealFFTWithTensor:(MPSGraphTensor*)tensor
                                            axes:(NSArray<NSNumber*>*)axes
                                      descriptor:(MPSGraphFFTDescriptor*)descriptor

@@ -1,24 +1,24 @@
-// Elements taken from places that a tensor of indices tells.
+// Elements at positions that a tensor of indices holds.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Elements by indices.
+/// Takes elements by indices.
 @interface MPSGraph (MPSGraphGatherOps)
 
-/// Of `updatesTensor`, the source, the elements along `axis` at the indices. The result's shape is the source's with
-/// the dimension at the axis replaced by the indices' dimensions, behind the first `batchDimensions`, which both share
-/// and which lie before the axis. An index outside gives 0.
+/// Takes the elements of `updatesTensor`, the source, at the indices along `axis`. The result has the source's shape,
+/// with the indices' dimensions in place of the dimension at the axis. Source and indices share the first
+/// `batchDimensions`, which lie before the axis. An index outside the source gives 0.
 - (MPSGraphTensor*)gatherWithUpdatesTensor:(MPSGraphTensor*)updatesTensor
                              indicesTensor:(MPSGraphTensor*)indicesTensor
                                       axis:(NSUInteger)axis
                            batchDimensions:(NSUInteger)batchDimensions
                                       name:(NSString* _Nullable)name;
 
-/// Of `updatesTensor` what is at each tuple of indices along the last axis of `indicesTensor`, behind the first
-/// `batchDimensions`, which both share. A tuple outside gives 0.
+/// Takes the slice of `updatesTensor` at each tuple of indices along the last axis of `indicesTensor`. Both tensors
+/// share the first `batchDimensions`. A tuple outside gives 0.
 - (MPSGraphTensor*)gatherNDWithUpdatesTensor:(MPSGraphTensor*)updatesTensor
                                indicesTensor:(MPSGraphTensor*)indicesTensor
                              batchDimensions:(NSUInteger)batchDimensions
@@ -26,9 +26,9 @@ NS_ASSUME_NONNULL_BEGIN
 
 @end
 
-/// Elements by indices that replace their position along the axis. The result has the shape of the indices, which is
-/// that of `updatesTensor`, the source, but for the axis. An index outside gives 0. The integer of an axis tensor must
-/// be known when the op is added.
+/// Takes elements by indices that replace their position along the axis. The result has the shape of the indices, which
+/// equals the shape of `updatesTensor`, the source, except along the axis. An index outside the source gives 0. The
+/// element of an axis tensor must be known when the op is added.
 @interface MPSGraph (MPSGraphGatherAlongAxisOps)
 
 - (MPSGraphTensor*)gatherAlongAxis:(NSInteger)axis

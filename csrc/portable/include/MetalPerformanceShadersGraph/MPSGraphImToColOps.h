@@ -1,11 +1,11 @@
-// The elements of windows over images as columns, and back.
+// The windows of images as columns, and the way back.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Geometry of the windows; X is width, Y is height, lengths in elements.
+/// Geometry of the windows; X is width, Y is height; lengths are in elements.
 @interface MPSGraphImToColOpDescriptor : MPSGraphObject <NSCopying> {
  @package
   void* _impl;
@@ -15,15 +15,15 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nonatomic, readwrite) NSUInteger kernelWidth;
 @property(nonatomic, readwrite) NSUInteger kernelHeight;
 
-/// Step of the window; 1 at first.
+/// Step of the window; 1 by default.
 @property(nonatomic, readwrite) NSUInteger strideInX;
 @property(nonatomic, readwrite) NSUInteger strideInY;
 
-/// Distance of the taps; 1 at first.
+/// Distance between taps; 1 by default.
 @property(nonatomic, readwrite) NSUInteger dilationRateInX;
 @property(nonatomic, readwrite) NSUInteger dilationRateInY;
 
-/// Zeros around the image; 0 at first.
+/// Zeros around the image; 0 by default.
 @property(nonatomic, readwrite) NSUInteger paddingLeft;
 @property(nonatomic, readwrite) NSUInteger paddingRight;
 @property(nonatomic, readwrite) NSUInteger paddingTop;
@@ -32,7 +32,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Layout of the image.
 @property(nonatomic, readwrite) MPSGraphTensorNamedDataLayout dataLayout;
 
-/// All fields; raises for a zero kernel, stride or rate.
+/// Sets all fields; raises for a zero kernel, stride or rate.
 + (instancetype _Nullable)descriptorWithKernelWidth:(NSUInteger)kernelWidth
                                        kernelHeight:(NSUInteger)kernelHeight
                                           strideInX:(NSUInteger)strideInX
@@ -45,7 +45,7 @@ NS_ASSUME_NONNULL_BEGIN
                                       paddingBottom:(NSUInteger)paddingBottom
                                          dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout;
 
-/// Without padding.
+/// Sets all fields but the padding.
 + (instancetype _Nullable)descriptorWithKernelWidth:(NSUInteger)kernelWidth
                                        kernelHeight:(NSUInteger)kernelHeight
                                           strideInX:(NSUInteger)strideInX
@@ -62,16 +62,16 @@ NS_ASSUME_NONNULL_BEGIN
 
 @end
 
-/// Of an NCHW image the columns are (N, C * kernel height * kernel width, windows), of an NHWC image (N, windows,
+/// The columns of an NCHW image are (N, C * kernel height * kernel width, windows), those of an NHWC image (N, windows,
 /// kernel height * kernel width * C).
 @interface MPSGraph (MPSGraphImToColOps)
 
-/// The image's elements in each window.
+/// Copies the image's elements in each window.
 - (MPSGraphTensor*)imToColWithSourceTensor:(MPSGraphTensor*)source
                                 descriptor:(MPSGraphImToColOpDescriptor*)descriptor
                                       name:(NSString* _Nullable)name;
 
-/// The sums of the columns' elements at their places in an image of that shape.
+/// Adds each element of the columns to its position in an image of shape `outputShape`.
 - (MPSGraphTensor*)colToImWithSourceTensor:(MPSGraphTensor*)source
                                outputShape:(MPSShape*)outputShape
                                 descriptor:(MPSGraphImToColOpDescriptor*)descriptor

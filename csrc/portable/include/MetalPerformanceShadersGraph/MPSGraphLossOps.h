@@ -5,7 +5,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// What becomes of the losses of the samples.
+/// Sets how the samples' losses become the result.
 typedef NS_ENUM(uint64_t, MPSGraphLossReductionType) {
   MPSGraphLossReductionTypeAxis = 0,
   MPSGraphLossReductionTypeSum = 1,
@@ -13,17 +13,17 @@ typedef NS_ENUM(uint64_t, MPSGraphLossReductionType) {
   MPSGraphLossReductionTypeNone = 0,
 };
 
-/// Losses.
+/// Losses and their gradients.
 @interface MPSGraph (MPSGraphLossOps)
 
-/// Cross entropy of softMax(source) along `axis` against labels of the same shape.
+/// Cross entropy of softMax(source) along `axis` and labels of the same shape.
 - (MPSGraphTensor*)softMaxCrossEntropyWithSourceTensor:(MPSGraphTensor*)sourceTensor
                                           labelsTensor:(MPSGraphTensor*)labelsTensor
                                                   axis:(NSInteger)axis
                                          reductionType:(MPSGraphLossReductionType)reductionType
                                                   name:(NSString* _Nullable)name;
 
-/// Its gradient with respect to the source.
+/// Gradient of the cross entropy with respect to the source.
 - (MPSGraphTensor*)softMaxCrossEntropyGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradientTensor
                                                             sourceTensor:(MPSGraphTensor*)sourceTensor
                                                             labelsTensor:(MPSGraphTensor*)labelsTensor

@@ -5,11 +5,11 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Inverses.
+/// Inverses of matrices.
 @interface MPSGraph (MPSGraphMatrixInverseOps)
 
-/// The inverse of the square matrices over the last two dimensions; of a singular one infinities and NaN, or what
-/// rounding makes of it.
+/// Inverts the square matrices along the last two dimensions. A singular matrix gives infinities, NaN, or large numbers
+/// from rounding errors.
 - (MPSGraphTensor*)inverseOfTensor:(MPSGraphTensor*)inputTensor name:(NSString* _Nullable)name;
 
 @end

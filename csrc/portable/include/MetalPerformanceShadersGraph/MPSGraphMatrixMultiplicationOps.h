@@ -8,21 +8,21 @@ NS_ASSUME_NONNULL_BEGIN
 /// Matrix products, and distances between rows of bits.
 @interface MPSGraph (MPSGraphMatrixMultiplicationOps)
 
-/// Product of the last two dimensions; the leading ones broadcast.
+/// Product of the matrices along the last two dimensions; the leading dimensions broadcast.
 - (MPSGraphTensor*)matrixMultiplicationWithPrimaryTensor:(MPSGraphTensor*)primaryTensor
                                          secondaryTensor:(MPSGraphTensor*)secondaryTensor
                                                     name:(NSString* _Nullable)name;
 
-/// Of integers (..., M, K) and (..., N, K) the number of bits in which row i of the first differs from row j of the
-/// second, (..., M, N); the leading dimensions broadcast. The result is UInt16 or UInt32.
+/// Counts the bits in which row i of the first integers (..., M, K) differs from row j of the second (..., N, K). The
+/// result (..., M, N) is UInt16 or UInt32; the leading dimensions broadcast.
 - (MPSGraphTensor*)HammingDistanceWithPrimaryTensor:(MPSGraphTensor*)primaryTensor
                                     secondaryTensor:(MPSGraphTensor*)secondaryTensor
                                      resultDataType:(MPSDataType)resultDataType
                                                name:(NSString* _Nullable)name;
 
-/// Attention: softmax(scale * Q K^T + mask) V over the last two dimensions; the leading ones broadcast. Q is (..., N,
-/// F), K (..., M, F), V (..., M, E), the result (..., N, E). The mask is added to the scores (..., N, M), to which it
-/// broadcasts. Halves are computed in float32 and rounded once. Since macOS 15.
+/// Attention: softmax(scale * Q K^T + mask) V over the last two dimensions; the leading dimensions broadcast. Q is
+/// (..., N, F), K (..., M, F), V (..., M, E), the result (..., N, E). The mask broadcasts to the scores (..., N, M) and
+/// is added to them. Float16 operands are computed in Float32 and the result is rounded once. Since macOS 15.
 - (MPSGraphTensor*)scaledDotProductAttentionWithQueryTensor:(MPSGraphTensor*)queryTensor
                                                   keyTensor:(MPSGraphTensor*)keyTensor
                                                 valueTensor:(MPSGraphTensor*)valueTensor

@@ -19,12 +19,12 @@ NS_ASSUME_NONNULL_BEGIN
 /// Values that come from outside, and state.
 @interface MPSGraph (MemoryOps)
 
-/// A value fed at each run; nil shape for any rank, -1 for any length.
+/// A value fed to each run; a nil shape accepts any rank, -1 any length.
 - (MPSGraphTensor*)placeholderWithShape:(MPSShape* _Nullable)shape
                                dataType:(MPSDataType)dataType
                                    name:(NSString* _Nullable)name;
 
-/// As above, Float32.
+/// The same with Float32 elements.
 - (MPSGraphTensor*)placeholderWithShape:(MPSShape* _Nullable)shape name:(NSString* _Nullable)name;
 
 /// A constant with a copy of the bytes, which must fill the shape exactly.
@@ -36,7 +36,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// A constant with all elements equal.
 - (MPSGraphTensor*)constantWithScalar:(double)scalar shape:(MPSShape*)shape dataType:(MPSDataType)dataType;
 
-/// A complex scalar constant: ComplexFloat32, or of the complex type.
+/// A complex scalar constant, of ComplexFloat32 or of the given complex type.
 - (MPSGraphTensor*)constantWithRealPart:(double)realPart imaginaryPart:(double)imaginaryPart;
 
 - (MPSGraphTensor*)constantWithRealPart:(double)realPart
@@ -55,14 +55,14 @@ NS_ASSUME_NONNULL_BEGIN
                            dataType:(MPSDataType)dataType
                                name:(NSString* _Nullable)name;
 
-/// State that begins with the value of a constant. When a variable takes the value of a tensor that runs compute is
-/// documented nowhere; that raises. Of macOS 15.
+/// State that begins with the value of `tensor`, which must be a constant: Apple does not document the behaviour for a
+/// computed tensor, and here it raises. Since macOS 15.
 - (MPSGraphTensor*)variableFromTensorWithTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
 
 /// The value of a variable at this point of a run.
 - (MPSGraphTensor*)readVariable:(MPSGraphTensor*)variable name:(NSString* _Nullable)name;
 
-/// Writes a variable; takes part in a run when it is a target or a control dependency.
+/// Writes a variable; a run executes it if it is a target or a control dependency.
 - (MPSGraphOperation*)assignVariable:(MPSGraphTensor*)variable
                    withValueOfTensor:(MPSGraphTensor*)tensor
                                 name:(NSString* _Nullable)name;

@@ -1,11 +1,11 @@
-// The best of boxes that overlap.
+// Selection of the best among overlapping boxes.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// The four numbers of a box: two corners, or a center and two lengths; height or width first.
+/// The meaning of a box's four numbers: two corners, or a center and two lengths; height or width comes first.
 typedef NS_ENUM(NSUInteger, MPSGraphNonMaximumSuppressionCoordinateMode) {
   MPSGraphNonMaximumSuppressionCoordinateModeCornersHeightFirst = 0,
   MPSGraphNonMaximumSuppressionCoordinateModeCornersWidthFirst = 1,
@@ -13,8 +13,8 @@ typedef NS_ENUM(NSUInteger, MPSGraphNonMaximumSuppressionCoordinateMode) {
   MPSGraphNonMaximumSuppressionCoordinateModeCentersWidthFirst = 3,
 };
 
-/// Boxes are (N, B, 4) and scores (N, B, K), of Float32. The result holds pairs of Int32; how many, in which order, and
-/// how they end is documented nowhere. So these raise.
+/// These raise. Boxes are (N, B, 4) and scores (N, B, K), both Float32. The result holds pairs of Int32, but Apple
+/// documents neither their number nor their order.
 @interface MPSGraph (MPSGraphNonMaximumSuppressionOps)
 
 - (MPSGraphTensor*)nonMaximumSuppressionWithBoxesTensor:(MPSGraphTensor*)boxesTensor
@@ -25,7 +25,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphNonMaximumSuppressionCoordinateMode) {
                                          coordinateMode:(MPSGraphNonMaximumSuppressionCoordinateMode)coordinateMode
                                                    name:(NSString* _Nullable)name;
 
-/// Scores are (N, B, 1); a tensor (N, B) of Int32 says the boxes' classes.
+/// Takes scores (N, B, 1); an Int32 tensor (N, B) holds the boxes' classes.
 - (MPSGraphTensor*)nonMaximumSuppressionWithBoxesTensor:(MPSGraphTensor*)boxesTensor
                                            scoresTensor:(MPSGraphTensor*)scoresTensor
                                      classIndicesTensor:(MPSGraphTensor*)classIndicesTensor

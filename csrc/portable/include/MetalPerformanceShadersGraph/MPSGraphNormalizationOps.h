@@ -8,16 +8,17 @@ NS_ASSUME_NONNULL_BEGIN
 /// Normalisation; reduced dimensions stay with length 1.
 @interface MPSGraph (MPSGraphNormalizationOps)
 
-/// Mean over `axes`; of integers truncated toward zero.
+/// Mean over `axes`; a mean of integers is truncated toward zero.
 - (MPSGraphTensor*)meanOfTensor:(MPSGraphTensor*)tensor axes:(NSArray<NSNumber*>*)axes name:(NSString* _Nullable)name;
 
-/// Mean of the squared distance from a given mean, over `axes`.
+/// Mean over `axes` of the squared distance from the given mean.
 - (MPSGraphTensor*)varianceOfTensor:(MPSGraphTensor*)tensor
                          meanTensor:(MPSGraphTensor*)meanTensor
                                axes:(NSArray<NSNumber*>*)axes
                                name:(NSString* _Nullable)name;
 
-/// As above from the mean over `axes`; of integers the exact variance, truncated.
+/// Mean over `axes` of the squared distance from the mean over `axes`; for integers it is computed exactly and
+/// truncated.
 - (MPSGraphTensor*)varianceOfTensor:(MPSGraphTensor*)tensor
                                axes:(NSArray<NSNumber*>*)axes
                                name:(NSString* _Nullable)name;
@@ -46,7 +47,7 @@ NS_ASSUME_NONNULL_BEGIN
                                                          reductionAxes:(NSArray<NSNumber*>*)axes
                                                                   name:(NSString* _Nullable)name;
 
-/// Gradient with respect to the source, whose mean and variance over `axes` were used.
+/// Gradient with respect to the source, if mean and variance were computed from the source over `axes`.
 - (MPSGraphTensor*)normalizationGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradientTensor
                                                       sourceTensor:(MPSGraphTensor*)sourceTensor
                                                         meanTensor:(MPSGraphTensor*)meanTensor

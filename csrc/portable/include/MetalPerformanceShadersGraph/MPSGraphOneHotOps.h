@@ -1,13 +1,13 @@
-// Indices as rows of zeros with a one.
+// Indices as vectors with a one at the index.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Of an integer tensor: a new axis of `depth`, the last or the given one, along which `onValue` (1) stands at the
-/// index and `offValue` (0) elsewhere. All are `offValue` for an index outside. The type is Float32 unless one is
-/// given. An axis of -1, cast to NSUInteger, is the last.
+/// Gives an integer tensor a new axis of length `depth`, as the last axis or at the given position. Along it, the
+/// element at the index is `onValue` (1) and the others are `offValue` (0); for an index outside, all are `offValue`.
+/// The type is Float32 if none is given. An axis of -1, cast to NSUInteger, is the last.
 @interface MPSGraph (MPSGraphOneHotOps)
 
 - (MPSGraphTensor*)oneHotWithIndicesTensor:(MPSGraphTensor*)indicesTensor

@@ -1,4 +1,4 @@
-// Updates of training.
+// Update formulas for training.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
@@ -6,7 +6,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Formulas of updates; all but the apply form assign nothing.
+/// Update formulas; only the apply form assigns a variable.
 @interface MPSGraph (MPSGraphOptimizerOps)
 
 /// values - learningRate * gradient.
@@ -15,14 +15,14 @@ NS_ASSUME_NONNULL_BEGIN
                                                     gradientTensor:(MPSGraphTensor*)gradientTensor
                                                               name:(NSString* _Nullable)name;
 
-/// Assigns the same to a variable.
+/// Assigns the same value to a variable.
 - (MPSGraphOperation*)applyStochasticGradientDescentWithLearningRateTensor:(MPSGraphTensor*)learningRateTensor
                                                                   variable:(MPSGraphVariableOp*)variable
                                                             gradientTensor:(MPSGraphTensor*)gradientTensor
                                                                       name:(NSString* _Nullable)name;
 
-/// Adam with its bias correction from the powers of the betas: [values, momentum, velocity] and, when
-/// given, maximum velocity.
+/// Adam with bias correction, from the powers of the betas. Returns [values, momentum, velocity], and the maximum
+/// velocity when it is given.
 - (NSArray<MPSGraphTensor*>*)adamWithLearningRateTensor:(MPSGraphTensor*)learningRateTensor
                                             beta1Tensor:(MPSGraphTensor*)beta1Tensor
                                             beta2Tensor:(MPSGraphTensor*)beta2Tensor
@@ -36,7 +36,7 @@ NS_ASSUME_NONNULL_BEGIN
                                          gradientTensor:(MPSGraphTensor*)gradientTensor
                                                    name:(NSString* _Nullable)name;
 
-/// Adam with a learning rate that is already corrected.
+/// Adam with a learning rate that has the bias correction already.
 - (NSArray<MPSGraphTensor*>*)adamWithCurrentLearningRateTensor:(MPSGraphTensor*)currentLearningRateTensor
                                                    beta1Tensor:(MPSGraphTensor*)beta1Tensor
                                                    beta2Tensor:(MPSGraphTensor*)beta2Tensor

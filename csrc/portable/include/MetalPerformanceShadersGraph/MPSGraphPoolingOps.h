@@ -5,8 +5,8 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// How the places of the greatest elements are told: row-major over so many of the last axes, of the source (global) or
-/// of the window (local).
+/// Sets which number describes the position of a window's largest element: its row-major index over the last 1 to 4
+/// axes of the source (Global) or of the window (Local).
 typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
   MPSGraphPoolingReturnIndicesNone = 0,
   MPSGraphPoolingReturnIndicesGlobalFlatten1D = 1,
@@ -19,7 +19,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
   MPSGraphPoolingReturnIndicesLocalFlatten4D = 8,
 };
 
-/// Geometry of a pooling; X is width, Y is height, lengths in elements.
+/// Geometry of a pooling; X is width, Y is height; lengths are in elements.
 @interface MPSGraphPooling2DOpDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
@@ -29,39 +29,39 @@ typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
 @property(nonatomic, readwrite) NSUInteger kernelWidth;
 @property(nonatomic, readwrite) NSUInteger kernelHeight;
 
-/// Step of the window; 1 at first.
+/// Step of the window; 1 by default.
 @property(nonatomic, readwrite) NSUInteger strideInX;
 @property(nonatomic, readwrite) NSUInteger strideInY;
 
-/// Distance of the taps; 1 at first.
+/// Distance between taps; 1 by default.
 @property(nonatomic, readwrite) NSUInteger dilationRateInX;
 @property(nonatomic, readwrite) NSUInteger dilationRateInY;
 
-/// Padding around the source, used by the Explicit style only; 0 at first.
+/// Padding around the source, used only by the Explicit style; 0 by default.
 @property(nonatomic, readwrite) NSUInteger paddingLeft;
 @property(nonatomic, readwrite) NSUInteger paddingRight;
 @property(nonatomic, readwrite) NSUInteger paddingTop;
 @property(nonatomic, readwrite) NSUInteger paddingBottom;
 
-/// Explicit at first.
+/// Explicit by default.
 @property(nonatomic, readwrite) MPSGraphPaddingStyle paddingStyle;
 
 /// Layout of source and result.
 @property(nonatomic, readwrite) MPSGraphTensorNamedDataLayout dataLayout;
 
-/// Whether the result length is rounded up; NO at first.
+/// Whether the length of the result is rounded up; NO by default.
 @property(nonatomic, readwrite) BOOL ceilMode;
 
-/// Whether padding counts in the divisor of an average; NO at first.
+/// Whether padding counts in the divisor of an average; NO by default.
 @property(nonatomic, readwrite) BOOL includeZeroPadToAverage;
 
-/// How places of the greatest elements are told; None at first.
+/// The meaning of returned indices; None by default.
 @property(nonatomic, readwrite) MPSGraphPoolingReturnIndicesMode returnIndicesMode;
 
-/// Type of the indices; Int32 at first, and no other.
+/// Type of the indices; only Int32.
 @property(nonatomic, readwrite) MPSDataType returnIndicesDataType;
 
-/// All fields of the geometry; raises for a zero kernel, stride or rate.
+/// Sets all fields of the geometry; raises for a zero kernel, stride or rate.
 + (instancetype _Nullable)descriptorWithKernelWidth:(NSUInteger)kernelWidth
                                        kernelHeight:(NSUInteger)kernelHeight
                                           strideInX:(NSUInteger)strideInX
@@ -75,7 +75,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
                                        paddingStyle:(MPSGraphPaddingStyle)paddingStyle
                                          dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout;
 
-/// Rates 1, padding 0.
+/// Sets rates of 1 and padding of 0.
 + (instancetype _Nullable)descriptorWithKernelWidth:(NSUInteger)kernelWidth
                                        kernelHeight:(NSUInteger)kernelHeight
                                           strideInX:(NSUInteger)strideInX
@@ -91,7 +91,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
 
 @end
 
-/// Geometry of a pooling over the last four axes: four numbers, slowest first, in elements.
+/// Geometry of a pooling over the last four axes. Each list has four numbers in elements, slowest axis first.
 @interface MPSGraphPooling4DOpDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
@@ -100,38 +100,38 @@ typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
 /// Lengths of the window.
 @property(nonatomic, readwrite, copy) NSArray<NSNumber*>* kernelSizes;
 
-/// Steps of the window; 1 at first.
+/// Steps of the window; 1 by default.
 @property(nonatomic, readwrite, copy) NSArray<NSNumber*>* strides;
 
-/// Distances of the taps; 1 at first.
+/// Distances between taps; 1 by default.
 @property(nonatomic, readwrite, copy) NSArray<NSNumber*>* dilationRates;
 
-/// Eight numbers, before and after along each axis, used by the Explicit style only; 0 at first.
+/// Eight numbers, before and after along each axis, used only by the Explicit style; 0 by default.
 @property(nonatomic, readwrite, copy) NSArray<NSNumber*>* paddingValues;
 
-/// Explicit at first.
+/// Explicit by default.
 @property(nonatomic, readwrite) MPSGraphPaddingStyle paddingStyle;
 
-/// Whether the result length is rounded up; NO at first.
+/// Whether the length of the result is rounded up; NO by default.
 @property(nonatomic, readwrite) BOOL ceilMode;
 
-/// Whether padding counts in the divisor of an average; NO at first.
+/// Whether padding counts in the divisor of an average; NO by default.
 @property(nonatomic, readwrite) BOOL includeZeroPadToAverage;
 
-/// How places of the greatest elements are told; None at first.
+/// The meaning of returned indices; None by default.
 @property(nonatomic, readwrite) MPSGraphPoolingReturnIndicesMode returnIndicesMode;
 
-/// Type of the indices; Int32 at first, and no other.
+/// Type of the indices; only Int32.
 @property(nonatomic, readwrite) MPSDataType returnIndicesDataType;
 
-/// All lists; raises for one of another length.
+/// Sets all lists; raises for a list of another length.
 + (instancetype _Nullable)descriptorWithKernelSizes:(NSArray<NSNumber*>*)kernelSizes
                                             strides:(NSArray<NSNumber*>*)strides
                                       dilationRates:(NSArray<NSNumber*>*)dilationRates
                                       paddingValues:(NSArray<NSNumber*>*)paddingValues
                                        paddingStyle:(MPSGraphPaddingStyle)paddingStyle;
 
-/// Strides and rates 1, padding 0.
+/// Sets strides and rates of 1 and padding of 0.
 + (instancetype _Nullable)descriptorWithKernelSizes:(NSArray<NSNumber*>*)kernelSizes
                                        paddingStyle:(MPSGraphPaddingStyle)paddingStyle;
 
@@ -140,12 +140,12 @@ typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
 /// Pooling of sources of rank 4, or of one image of rank 3.
 @interface MPSGraph (MPSGraphPoolingOps)
 
-/// Largest element of each window, NaN where it holds one; padding never wins.
+/// Largest element of each window, or NaN if the window holds a NaN; padding is never the largest.
 - (MPSGraphTensor*)maxPooling2DWithSourceTensor:(MPSGraphTensor*)source
                                      descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
                                            name:(NSString* _Nullable)name;
 
-/// Its gradient, to the first largest element in window order, or to the first NaN.
+/// Gradient of the maximum: it goes to the first NaN, or else to the first largest element, in window order.
 - (MPSGraphTensor*)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
                                              sourceTensor:(MPSGraphTensor*)source
                                                descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
@@ -156,55 +156,56 @@ typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
                                      descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
                                            name:(NSString* _Nullable)name;
 
-/// Its gradient.
+/// Gradient of the mean.
 - (MPSGraphTensor*)avgPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
                                              sourceTensor:(MPSGraphTensor*)source
                                                descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
                                                      name:(NSString* _Nullable)name;
 
-/// The largest elements and their places, by the descriptor's mode: [values, indices]. Raises if the mode is None.
+/// The largest elements and their indices: [values, indices]. Raises if the index mode is None.
 - (NSArray<MPSGraphTensor*>*)maxPooling2DReturnIndicesWithSourceTensor:(MPSGraphTensor*)source
                                                             descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
                                                                   name:(NSString* _Nullable)name;
 
-/// The gradient from such indices; `outputShape` is the shape of the source.
+/// Gradient by the returned indices; `outputShape` is the shape of the source.
 - (MPSGraphTensor*)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
                                             indicesTensor:(MPSGraphTensor*)indices
                                               outputShape:(MPSShape*)outputShape
                                                descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
                                                      name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
                                             indicesTensor:(MPSGraphTensor*)indices
                                         outputShapeTensor:(MPSGraphTensor*)outputShape
                                                descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
                                                      name:(NSString* _Nullable)name;
 
-/// Largest element of each window over the last four axes, NaN where it holds one; padding never wins.
+/// Largest element of each window over the last four axes, or NaN if the window holds a NaN; padding is never the
+/// largest.
 - (MPSGraphTensor*)maxPooling4DWithSourceTensor:(MPSGraphTensor*)source
                                      descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
                                            name:(NSString* _Nullable)name;
 
-/// The largest elements and their places, by the descriptor's mode: [values, indices]. Raises if the mode is None.
+/// The largest elements and their indices: [values, indices]. Raises if the index mode is None.
 - (NSArray<MPSGraphTensor*>*)maxPooling4DReturnIndicesWithSourceTensor:(MPSGraphTensor*)source
                                                             descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
                                                                   name:(NSString* _Nullable)name;
 
-/// Its gradient, to the first largest element in window order, or to the first NaN.
+/// Gradient of the maximum: it goes to the first NaN, or else to the first largest element, in window order.
 - (MPSGraphTensor*)maxPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
                                              sourceTensor:(MPSGraphTensor*)source
                                                descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
                                                      name:(NSString* _Nullable)name;
 
-/// The gradient from indices; `outputShape` is the shape of the source.
+/// Gradient by the returned indices; `outputShape` is the shape of the source.
 - (MPSGraphTensor*)maxPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
                                             indicesTensor:(MPSGraphTensor*)indices
                                               outputShape:(MPSShape*)outputShape
                                                descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
                                                      name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)maxPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
                                             indicesTensor:(MPSGraphTensor*)indices
                                         outputShapeTensor:(MPSGraphTensor*)outputShape
@@ -216,7 +217,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
                                      descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
                                            name:(NSString* _Nullable)name;
 
-/// Its gradient.
+/// Gradient of the mean.
 - (MPSGraphTensor*)avgPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
                                              sourceTensor:(MPSGraphTensor*)source
                                                descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
@@ -227,7 +228,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphPoolingReturnIndicesMode) {
                                         descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
                                               name:(NSString* _Nullable)name;
 
-/// Its gradient, 0 where the root is 0.
+/// Gradient of the root, 0 where the root is 0.
 - (MPSGraphTensor*)L2NormPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
                                                 sourceTensor:(MPSGraphTensor*)source
                                                   descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor

@@ -8,21 +8,22 @@ NS_ASSUME_NONNULL_BEGIN
 /// Quantization. Negative axes count from the end.
 @interface MPSGraph (MPSGraphQuantizationOps)
 
-/// x / scale + zeroPoint, rounded with halves to even and held to what the type, Int8 or UInt8, has.
+/// x / scale + zeroPoint, rounded to the nearest integer, halves to even, and clamped to the range of the type, Int8 or
+/// UInt8.
 - (MPSGraphTensor*)quantizeTensor:(MPSGraphTensor*)tensor
                             scale:(double)scale
                         zeroPoint:(double)zeroPoint
                          dataType:(MPSDataType)dataType
                              name:(NSString* _Nullable)name;
 
-/// scale * (x - zeroPoint), of the float type.
+/// scale * (x - zeroPoint), in the float type.
 - (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
                               scale:(double)scale
                           zeroPoint:(double)zeroPoint
                            dataType:(MPSDataType)dataType
                                name:(NSString* _Nullable)name;
 
-/// With a scale for each place along the axis.
+/// The same with one scale for each position along the axis.
 - (MPSGraphTensor*)quantizeTensor:(MPSGraphTensor*)tensor
                       scaleTensor:(MPSGraphTensor*)scaleTensor
                         zeroPoint:(double)zeroPoint
@@ -37,7 +38,7 @@ NS_ASSUME_NONNULL_BEGIN
                                axis:(NSInteger)axis
                                name:(NSString* _Nullable)name;
 
-/// With a scale and a zero point for each place along the axis.
+/// The same with one scale and one zero point for each position along the axis.
 - (MPSGraphTensor*)quantizeTensor:(MPSGraphTensor*)tensor
                       scaleTensor:(MPSGraphTensor*)scaleTensor
                   zeroPointTensor:(MPSGraphTensor*)zeroPointTensor
@@ -52,7 +53,8 @@ NS_ASSUME_NONNULL_BEGIN
                                axis:(NSInteger)axis
                                name:(NSString* _Nullable)name;
 
-/// With tensors of the rank of the first one, whose elements are those of blocks of it.
+/// The same with scales and zero points for blocks: their tensors have the rank of the first tensor, and each of their
+/// elements serves one block of it.
 - (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
                         scaleTensor:(MPSGraphTensor*)scaleTensor
                     zeroPointTensor:(MPSGraphTensor*)zeroPointTensor
@@ -64,13 +66,13 @@ NS_ASSUME_NONNULL_BEGIN
                            dataType:(MPSDataType)dataType
                                name:(NSString* _Nullable)name;
 
-/// The entry of a table for each element, a UInt8: of 256 entries along the last dimension. The dimensions before are
-/// those of the tensor, or divide them in blocks with a table each.
+/// Replaces each UInt8 element by an entry of a table. The table's last dimension has 256 entries; its other dimensions
+/// divide the tensor into blocks, each with its own table.
 - (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
                           LUTTensor:(MPSGraphTensor*)LUTTensor
                                name:(NSString* _Nullable)name;
 
-/// The same with vectors as entries, along one dimension more; in the result they lie along `axis`.
+/// The same with a vector for each entry, along one more dimension; in the result the vectors lie along `axis`.
 - (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
                           LUTTensor:(MPSGraphTensor*)LUTTensor
                                axis:(NSInteger)axis

@@ -1,11 +1,11 @@
-// Recurrent cells over sequences and their gradients.
+// Recurrent layers and their gradients.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// What a gate does with its sum. HardSigmoid is 0.2 x + 0.5, held between 0 and 1.
+/// The function that a gate applies to its sum. HardSigmoid is 0.2 x + 0.5, clamped to 0 and 1.
 typedef NS_ENUM(NSUInteger, MPSGraphRNNActivation) {
   MPSGraphRNNActivationNone = 0,
   MPSGraphRNNActivationRelu = 1,
@@ -14,119 +14,120 @@ typedef NS_ENUM(NSUInteger, MPSGraphRNNActivation) {
   MPSGraphRNNActivationHardSigmoid = 4,
 };
 
-/// How a cell of a single gate runs. Flags are NO at first.
+/// Options of a layer whose cell has one gate. Flags are NO by default.
 @interface MPSGraphSingleGateRNNDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Runs time backwards; results stay at their place in time. Ignored when bidirectional.
+/// Runs backwards in time; each result stays at its step. Ignored when bidirectional.
 @property(nonatomic, readwrite) BOOL reverse;
 
-/// Both directions; states of the forward direction, then of the backward one, stand side by side.
+/// Runs both directions; the states of the forward direction, then those of the backward direction, lie side by side.
 @property(nonatomic, readwrite) BOOL bidirectional;
 
-/// Returns what the gradient selectors need, too.
+/// Also returns the values that the gradient methods need.
 @property(nonatomic, readwrite) BOOL training;
 
-/// Relu at first.
+/// Relu by default.
 @property(nonatomic, readwrite) MPSGraphRNNActivation activation;
 
 + (instancetype _Nullable)descriptor;
 
 @end
 
-/// How an LSTM runs. Flags are NO at first.
+/// Options of an LSTM. Flags are NO by default.
 @interface MPSGraphLSTMDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Runs time backwards; results stay at their place in time. Ignored when bidirectional.
+/// Runs backwards in time; each result stays at its step. Ignored when bidirectional.
 @property(nonatomic, readwrite) BOOL reverse;
 
-/// Both directions; states of the forward direction, then of the backward one, stand side by side.
+/// Runs both directions; the states of the forward direction, then those of the backward direction, lie side by side.
 @property(nonatomic, readwrite) BOOL bidirectional;
 
-/// Returns the cells, too; training does so anyway.
+/// Also returns the cells; training returns them anyway.
 @property(nonatomic, readwrite) BOOL produceCell;
 
-/// Returns what the gradient selectors need, too.
+/// Also returns the values that the gradient methods need.
 @property(nonatomic, readwrite) BOOL training;
 
-/// The gates stand in the order input, cell, forget, output rather than input, forget, cell, output.
+/// Orders the gates input, cell, forget, output instead of input, forget, cell, output.
 @property(nonatomic, readwrite) BOOL forgetGateLast;
 
-/// Sigmoid at first.
+/// Sigmoid by default.
 @property(nonatomic, readwrite) MPSGraphRNNActivation inputGateActivation;
 
-/// Sigmoid at first.
+/// Sigmoid by default.
 @property(nonatomic, readwrite) MPSGraphRNNActivation forgetGateActivation;
 
-/// Tanh at first.
+/// Tanh by default.
 @property(nonatomic, readwrite) MPSGraphRNNActivation cellGateActivation;
 
-/// Sigmoid at first.
+/// Sigmoid by default.
 @property(nonatomic, readwrite) MPSGraphRNNActivation outputGateActivation;
 
-/// Of the cell on its way to the state; Tanh at first.
+/// The function from the cell to the state; Tanh by default.
 @property(nonatomic, readwrite) MPSGraphRNNActivation activation;
 
 + (instancetype _Nullable)descriptor;
 
 @end
 
-/// How a GRU runs. Flags are NO at first.
+/// Options of a GRU. Flags are NO by default.
 @interface MPSGraphGRUDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Runs time backwards; results stay at their place in time. Ignored when bidirectional.
+/// Runs backwards in time; each result stays at its step. Ignored when bidirectional.
 @property(nonatomic, readwrite) BOOL reverse;
 
-/// Both directions; states of the forward direction, then of the backward one, stand side by side.
+/// Runs both directions; the states of the forward direction, then those of the backward direction, lie side by side.
 @property(nonatomic, readwrite) BOOL bidirectional;
 
-/// Returns what the gradient selectors need, too.
+/// Also returns the values that the gradient methods need.
 @property(nonatomic, readwrite) BOOL training;
 
-/// The gates stand in the order reset, update, output rather than update, reset, output.
+/// Orders the gates reset, update, output instead of update, reset, output.
 @property(nonatomic, readwrite) BOOL resetGateFirst;
 
-/// Applies the reset gate to the product of state and weights rather than to the state.
+/// Applies the reset gate to the product of state and weights instead of the state.
 @property(nonatomic, readwrite) BOOL resetAfter;
 
-/// The update gate is the share of the new state rather than of the old one.
+/// The update gate weighs the new state instead of the old one.
 @property(nonatomic, readwrite) BOOL flipZ;
 
-/// Sigmoid at first.
+/// Sigmoid by default.
 @property(nonatomic, readwrite) MPSGraphRNNActivation updateGateActivation;
 
-/// Sigmoid at first.
+/// Sigmoid by default.
 @property(nonatomic, readwrite) MPSGraphRNNActivation resetGateActivation;
 
-/// Of the new state; Tanh at first.
+/// The function that gives the new state; Tanh by default.
 @property(nonatomic, readwrite) MPSGraphRNNActivation outputGateActivation;
 
 + (instancetype _Nullable)descriptor;
 
 @end
 
-/// Cells of which every step takes the state of the step before. The source is (time, batch, inputs), and the states
+/// In a recurrent layer each step takes the state of the step before. The source is (time, batch, inputs), the states
 /// are (time, batch, units). The recurrent weight is (gates * units, units), the input weight (gates * units, inputs),
-/// the bias (gates * units). Without an input weight the source is (time, batch, gates * units), what it would have
-/// made. First states and cells are (batch, units), zeros if nil; leading dimensions of 1 may stand before them.
-/// Bidirectional, the recurrent weight and the peephole have a leading 2, and everything else has both directions side
-/// by side. A mask multiplies the state before the recurrent weight does; it broadcasts to (batch, units).
+/// the bias (gates * units). Without an input weight, the source is already the product with it: (time, batch, gates *
+/// units). Initial states and cells are (batch, units), with or without leading dimensions of 1; nil means zeros. A
+/// bidirectional layer's recurrent weight and peephole have a leading dimension of 2; all its other tensors hold both
+/// directions side by side. A mask, which broadcasts to (batch, units), multiplies the state before the recurrent
+/// weight does.
 ///
-/// A gradient selector is given what the forward one was, the gradient of its first result, and what `training` made
-/// it return. It returns the gradients of those of these operands that are there, in this order: source, recurrent
-/// weight, input weight, bias, peephole, first state, first cell, secondary bias. `stateGradient` and `cellGradient`
-/// are gradients of the state and the cell after the last step, of the shape of a first state, which come in addition.
+/// A gradient method takes the operands of the forward method, the gradient of its first result, and the values that
+/// `training` makes it return. It returns the gradients of the given operands, in this order: source, recurrent weight,
+/// input weight, bias, peephole, initial state, initial cell, secondary bias. `stateGradient` and `cellGradient` are
+/// further gradients, of the state and the cell after the last step; their shape is that of an initial state.
 @interface MPSGraph (MPSGraphRNNOps)
 
-/// h = activation(source W^T + h R^T + bias): the states, and with training their sums.
+/// h = activation(source W^T + h R^T + bias). Returns the states; with training, also the sums before the activation.
 - (NSArray<MPSGraphTensor*>*)singleGateRNNWithSourceTensor:(MPSGraphTensor*)source
                                            recurrentWeight:(MPSGraphTensor*)recurrentWeight
                                                inputWeight:(MPSGraphTensor* _Nullable)inputWeight
@@ -150,7 +151,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphRNNActivation) {
                                                 descriptor:(MPSGraphSingleGateRNNDescriptor*)descriptor
                                                       name:(NSString* _Nullable)name;
 
-/// Gradients of the single gate.
+/// Gradients of the layer of one gate.
 - (NSArray<MPSGraphTensor*>*)singleGateRNNGradientsWithSourceTensor:(MPSGraphTensor*)source
                                                     recurrentWeight:(MPSGraphTensor*)recurrentWeight
                                                      sourceGradient:(MPSGraphTensor*)sourceGradient
@@ -192,8 +193,8 @@ typedef NS_ENUM(NSUInteger, MPSGraphRNNActivation) {
                                                          descriptor:(MPSGraphSingleGateRNNDescriptor*)descriptor
                                                                name:(NSString* _Nullable)name;
 
-/// The states, then the cells with produceCell or training, then the gates with training. The peephole (4 * units), in
-/// the order of the gates, times the cell before is added to every gate.
+/// Returns the states, with produceCell or training the cells, and with training the gates. The peephole (4 * units),
+/// in the order of the gates, multiplies the cell of the step before; the product is added to every gate.
 - (NSArray<MPSGraphTensor*>*)LSTMWithSourceTensor:(MPSGraphTensor*)source
                                   recurrentWeight:(MPSGraphTensor*)recurrentWeight
                                       inputWeight:(MPSGraphTensor* _Nullable)inputWeight
@@ -221,7 +222,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphRNNActivation) {
                                        descriptor:(MPSGraphLSTMDescriptor*)descriptor
                                              name:(NSString* _Nullable)name;
 
-/// Gradients of the LSTM. `zState` are its gates, `cellOutputFwd` its cells.
+/// Gradients of the LSTM. `zState` holds its gates, `cellOutputFwd` its cells.
 - (NSArray<MPSGraphTensor*>*)LSTMGradientsWithSourceTensor:(MPSGraphTensor*)source
                                            recurrentWeight:(MPSGraphTensor*)recurrentWeight
                                             sourceGradient:(MPSGraphTensor*)sourceGradient
@@ -271,8 +272,9 @@ typedef NS_ENUM(NSUInteger, MPSGraphRNNActivation) {
                                                 descriptor:(MPSGraphLSTMDescriptor*)descriptor
                                                       name:(NSString* _Nullable)name;
 
-/// The states, and with training the sums of the gates. The secondary bias (units) is added to the state's part of the
-/// output gate, with resetAfter only. The training state is (time, batch, 3 * units), with resetAfter 4 * units.
+/// Returns the states; with training, also the sums of the gates, (time, batch, 3 * units), or 4 * units with
+/// resetAfter. The secondary bias (units), which needs resetAfter, is added to the product of state and weights for the
+/// output gate.
 - (NSArray<MPSGraphTensor*>*)GRUWithSourceTensor:(MPSGraphTensor*)source
                                  recurrentWeight:(MPSGraphTensor*)recurrentWeight
                                      inputWeight:(MPSGraphTensor* _Nullable)inputWeight
@@ -298,7 +300,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphRNNActivation) {
                                       descriptor:(MPSGraphGRUDescriptor*)descriptor
                                             name:(NSString* _Nullable)name;
 
-/// Gradients of the GRU. `outputFwd` are its states.
+/// Gradients of the GRU. `outputFwd` holds its states.
 - (NSArray<MPSGraphTensor*>*)GRUGradientsWithSourceTensor:(MPSGraphTensor*)source
                                           recurrentWeight:(MPSGraphTensor*)recurrentWeight
                                            sourceGradient:(MPSGraphTensor*)sourceGradient

@@ -6,42 +6,42 @@
 NS_ASSUME_NONNULL_BEGIN
 
 typedef NS_ENUM(uint64_t, MPSGraphRandomDistribution) {
-  /// From min to below max; of integers from minInteger to maxInteger, both included.
+  /// Numbers from min to below max; integers from minInteger to maxInteger, both included.
   MPSGraphRandomDistributionUniform = 0,
-  /// Of that mean and standardDeviation.
+  /// Normal numbers with the given mean and standardDeviation.
   MPSGraphRandomDistributionNormal = 1,
-  /// The normal ones among those from min to max.
+  /// Normal numbers between min and max; others are not drawn.
   MPSGraphRandomDistributionTruncatedNormal = 2,
 };
 
-/// How normal numbers are made of uniform ones; truncated ones are always made by InvCDF.
+/// The way from uniform numbers to normal ones; truncated ones always use InvCDF.
 typedef NS_ENUM(uint64_t, MPSGraphRandomNormalSamplingMethod) {
-  /// One of one, by the inverse of the cumulative distribution.
+  /// Makes one normal number from one uniform number, by the inverse of the cumulative distribution.
   MPSGraphRandomNormalSamplingInvCDF = 0,
-  /// Two of two.
+  /// Makes two normal numbers from two uniform numbers.
   MPSGraphRandomNormalSamplingBoxMuller = 1,
 };
 
-/// Which numbers are drawn. Its first values depend on the distribution that it is made for.
+/// The distribution of random numbers. Its initial values depend on the kind of distribution.
 @interface MPSGraphRandomOpDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
 @property(nonatomic, readwrite) MPSGraphRandomDistribution distribution;
-/// Float32 and Float16, and Int32 of uniform numbers.
+/// Float32 or Float16; uniform numbers may be Int32.
 @property(nonatomic, readwrite) MPSDataType dataType;
-/// 0 and 1 at first; -2 and 2 of normal distributions.
+/// 0 and 1 by default; -2 and 2 for normal distributions.
 @property(nonatomic, readwrite) float min;
 @property(nonatomic, readwrite) float max;
-/// 0 and INT32_MAX at first; both 0 of normal distributions.
+/// 0 and INT32_MAX by default; both 0 for normal distributions.
 @property(nonatomic, readwrite) NSInteger minInteger;
 @property(nonatomic, readwrite) NSInteger maxInteger;
-/// 0 at first.
+/// 0 by default.
 @property(nonatomic, readwrite) float mean;
-/// That of the normal distribution before it is truncated. 1 at first; 0 of the uniform distribution.
+/// The standard deviation before truncation. 1 by default; 0 for the uniform distribution.
 @property(nonatomic, readwrite) float standardDeviation;
-/// InvCDF at first.
+/// InvCDF by default.
 @property(nonatomic, readwrite) MPSGraphRandomNormalSamplingMethod samplingMethod;
 
 + (instancetype _Nullable)descriptorWithDistribution:(MPSGraphRandomDistribution)distribution
@@ -49,11 +49,11 @@ typedef NS_ENUM(uint64_t, MPSGraphRandomNormalSamplingMethod) {
 
 @end
 
-/// A state is a tensor of Int32 and shape [7]: 1, then a counter of 128 bits and a key of 64 bits, lowest bits first.
+/// A state is an Int32 tensor of shape [7]: 1, then a counter of 128 bits and a key of 64 bits, lowest bits first.
 /// Without a state or a seed, each run draws other numbers.
 @interface MPSGraph (MPSGraphRandomOps)
 
-/// The state that a seed stands for.
+/// The state that belongs to a seed.
 - (MPSGraphTensor*)randomPhiloxStateTensorWithSeed:(NSUInteger)seed name:(NSString* _Nullable)name;
 
 - (MPSGraphTensor*)randomPhiloxStateTensorWithCounterLow:(NSUInteger)counterLow
@@ -68,7 +68,7 @@ typedef NS_ENUM(uint64_t, MPSGraphRandomNormalSamplingMethod) {
                                     descriptor:(MPSGraphRandomOpDescriptor*)descriptor
                                           name:(NSString* _Nullable)name;
 
-/// The same numbers in each run.
+/// Draws the same numbers in each run.
 - (MPSGraphTensor*)randomTensorWithShape:(MPSShape*)shape
                               descriptor:(MPSGraphRandomOpDescriptor*)descriptor
                                     seed:(NSUInteger)seed
@@ -78,7 +78,7 @@ typedef NS_ENUM(uint64_t, MPSGraphRandomNormalSamplingMethod) {
                                           seed:(NSUInteger)seed
                                           name:(NSString* _Nullable)name;
 
-/// The numbers, and the state that begins behind them: the counter has grown by one for every four of them.
+/// Returns the numbers and the next state: the counter grows by one for every four numbers.
 - (NSArray<MPSGraphTensor*>*)randomTensorWithShape:(MPSShape*)shape
                                         descriptor:(MPSGraphRandomOpDescriptor*)descriptor
                                        stateTensor:(MPSGraphTensor*)state
@@ -88,7 +88,7 @@ typedef NS_ENUM(uint64_t, MPSGraphRandomNormalSamplingMethod) {
                                              stateTensor:(MPSGraphTensor*)state
                                                     name:(NSString* _Nullable)name;
 
-/// Float32 from 0 to below 1.
+/// Float32 numbers from 0 to below 1.
 - (MPSGraphTensor*)randomUniformTensorWithShape:(MPSShape*)shape name:(NSString* _Nullable)name;
 - (MPSGraphTensor*)randomUniformTensorWithShapeTensor:(MPSGraphTensor*)shapeTensor name:(NSString* _Nullable)name;
 - (MPSGraphTensor*)randomUniformTensorWithShape:(MPSShape*)shape seed:(NSUInteger)seed name:(NSString* _Nullable)name;
@@ -102,8 +102,8 @@ typedef NS_ENUM(uint64_t, MPSGraphRandomNormalSamplingMethod) {
                                                     stateTensor:(MPSGraphTensor*)state
                                                            name:(NSString* _Nullable)name;
 
-/// The tensor with zeros at elements that each run chooses anew, each with probability `rate`; the others are divided
-/// by 1 - rate. Nothing flows back from zeros.
+/// Sets each element to zero with probability `rate`, anew in each run, and divides the other elements by 1 - rate. No
+/// gradient flows back through zeroed elements.
 - (MPSGraphTensor*)dropoutTensor:(MPSGraphTensor*)tensor rate:(double)rate name:(NSString* _Nullable)name;
 - (MPSGraphTensor*)dropoutTensor:(MPSGraphTensor*)tensor
                       rateTensor:(MPSGraphTensor*)rate

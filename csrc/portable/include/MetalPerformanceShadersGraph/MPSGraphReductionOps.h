@@ -1,11 +1,11 @@
-// Reductions. They come from the op table ops.def, one line each; this file turns the rows into methods.
+// Reductions. Each is a row of the op table, ops.def; this file makes methods of the rows.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
-// Files cannot be included where pointers are nonnull by default, so the macros say it.
+// A file cannot be included between NS_ASSUME_NONNULL_BEGIN and END, so the macros write _Nonnull.
 
-/// Reductions; reduced dimensions stay with length 1, nil axes mean all, negative ones count from the end.
+/// Reductions; reduced dimensions stay with length 1, nil axes mean all axes, negative axes count from the end.
 @interface MPSGraph (MPSGraphReductionOps)
 
 #define ALLOY_REDUCTION(op, stem, ...)                                                                       \

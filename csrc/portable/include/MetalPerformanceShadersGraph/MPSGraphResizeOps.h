@@ -1,18 +1,18 @@
-// Images of another size, and the gradients.
+// Images resized, and the gradients.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Where elements of a resized image come from.
+/// Sets how elements of the source make an element of a resized image.
 typedef NS_ENUM(NSUInteger, MPSGraphResizeMode) {
   MPSGraphResizeNearest = 0,
   MPSGraphResizeBilinear = 1,
 };
 
-/// Which element is the nearest of a place between two: the nearer one, with halves up or down or to an even or odd
-/// one, or always the one above or below.
+/// Sets which element is the nearest to a position between two: the nearer one, with halves rounded up, down, to even
+/// or to odd; or always the upper or the lower one.
 typedef NS_ENUM(NSUInteger, MPSGraphResizeNearestRoundingMode) {
   MPSGraphResizeNearestRoundingModeRoundPreferCeil = 0,
   MPSGraphResizeNearestRoundingModeRoundPreferFloor = 1,
@@ -22,12 +22,12 @@ typedef NS_ENUM(NSUInteger, MPSGraphResizeNearestRoundingMode) {
   MPSGraphResizeNearestRoundingModeRoundToOdd = 5,
 };
 
-/// Place d of the result is place d * in / out of the source; with centerResult (d + 0.5) * in / out - 0.5; with
-/// alignCorners d * (in - 1) / (out - 1), whatever centerResult is. Places outside are at the edge. Sizes, scales and
-/// offsets are constants.
+/// Position d of the result samples position d * in / out of the source; with centerResult, (d + 0.5) * in / out - 0.5;
+/// with alignCorners, d * (in - 1) / (out - 1), and centerResult is ignored. Positions outside the source count as its
+/// edge. Sizes, scales and offsets are constants.
 @interface MPSGraph (MPSGraphResizeOps)
 
-/// Images of the layout with other heights and widths: `size` is those. Nearest rounds RoundPreferCeil.
+/// Resizes images of the layout; `size` holds the new height and width. Nearest rounds as RoundPreferCeil.
 - (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)imagesTensor
                            size:(MPSShape*)size
                            mode:(MPSGraphResizeMode)mode
@@ -36,7 +36,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphResizeNearestRoundingMode) {
                          layout:(MPSGraphTensorNamedDataLayout)layout
                            name:(NSString* _Nullable)name;
 
-/// As above with the size in a constant tensor.
+/// The same with the size in a constant tensor.
 - (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)imagesTensor
                      sizeTensor:(MPSGraphTensor*)size
                            mode:(MPSGraphResizeMode)mode
@@ -45,7 +45,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphResizeNearestRoundingMode) {
                          layout:(MPSGraphTensorNamedDataLayout)layout
                            name:(NSString* _Nullable)name;
 
-/// The nearest elements, by a rounding.
+/// Takes the nearest element, by the given rounding.
 - (MPSGraphTensor*)resizeNearestWithTensor:(MPSGraphTensor*)imagesTensor
                                 sizeTensor:(MPSGraphTensor*)size
                        nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
@@ -54,7 +54,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphResizeNearestRoundingMode) {
                                     layout:(MPSGraphTensorNamedDataLayout)layout
                                       name:(NSString* _Nullable)name;
 
-/// Between the nearest four elements.
+/// Interpolates between the nearest four elements.
 - (MPSGraphTensor*)resizeBilinearWithTensor:(MPSGraphTensor*)imagesTensor
                                  sizeTensor:(MPSGraphTensor*)size
                                centerResult:(BOOL)centerResult
@@ -62,8 +62,8 @@ typedef NS_ENUM(NSUInteger, MPSGraphResizeNearestRoundingMode) {
                                      layout:(MPSGraphTensorNamedDataLayout)layout
                                        name:(NSString* _Nullable)name;
 
-/// A place of the source becomes place * scale + offset; the constant holds the scales of height and width, then the
-/// offsets.
+/// Samples position (d - offset) / scale of the source for position d of the result. The constant holds the scales of
+/// height and width, then their offsets.
 - (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)imagesTensor
                      sizeTensor:(MPSGraphTensor*)size
               scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
@@ -71,7 +71,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphResizeNearestRoundingMode) {
                          layout:(MPSGraphTensorNamedDataLayout)layout
                            name:(NSString* _Nullable)name;
 
-/// As above, the nearest elements.
+/// The same with the nearest element.
 - (MPSGraphTensor*)resizeNearestWithTensor:(MPSGraphTensor*)imagesTensor
                                 sizeTensor:(MPSGraphTensor*)size
                          scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
@@ -79,14 +79,14 @@ typedef NS_ENUM(NSUInteger, MPSGraphResizeNearestRoundingMode) {
                                     layout:(MPSGraphTensorNamedDataLayout)layout
                                       name:(NSString* _Nullable)name;
 
-/// As above, between the nearest four elements.
+/// The same with interpolation between the nearest four elements.
 - (MPSGraphTensor*)resizeBilinearWithTensor:(MPSGraphTensor*)imagesTensor
                                  sizeTensor:(MPSGraphTensor*)size
                           scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
                                      layout:(MPSGraphTensorNamedDataLayout)layout
                                        name:(NSString* _Nullable)name;
 
-/// The gradients of these: `input` is the source.
+/// Gradients of the methods above; `input` is the source.
 - (MPSGraphTensor*)resizeWithGradientTensor:(MPSGraphTensor*)gradient
                                       input:(MPSGraphTensor*)input
                                        mode:(MPSGraphResizeMode)mode
@@ -130,7 +130,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphResizeNearestRoundingMode) {
                                              layout:(MPSGraphTensorNamedDataLayout)layout
                                                name:(NSString* _Nullable)name;
 
-/// From macOS 14 on: size, scale and offset have a number for each axis of a tensor of any rank.
+/// Since macOS 14: size, scale and offset have one number for each axis of a tensor of any rank.
 - (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)imagesTensor
                      sizeTensor:(MPSGraphTensor*)size
                            mode:(MPSGraphResizeMode)mode

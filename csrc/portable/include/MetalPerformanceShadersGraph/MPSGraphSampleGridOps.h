@@ -1,20 +1,23 @@
-// Images sampled at places that a tensor gives.
+// Images sampled at coordinates that a tensor holds.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraphResizeOps.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// The source is (N, H, W, C) or (N, C, H, W), the coordinates are (N, H', W', 2) and hold x, then y, as floats; the
-/// result has H' and W' in place of H and W. With normalizeCoordinates the image reaches from -1 to 1: with
-/// alignCorners from the centers of its first elements to those of its last ones, else from edge to edge. Else
-/// coordinates count elements from the center of the first one; this needs alignCorners, unless they are relative. With
-/// relativeCoordinates they are added to the place of each result, which has the source's height and width then. Beyond
-/// the image are the constant, zeros, the elements at its edge, or the image mirrored. Other settings are documented
-/// nowhere; they raise.
+/// The source is (N, H, W, C) or (N, C, H, W); the coordinates are floats (N, H', W', 2), x before y. In the result H'
+/// and W' replace H and W.
+///
+/// With normalizeCoordinates, coordinates run from -1 to 1: between the centers of the first and the last elements with
+/// alignCorners, else between the image's edges. Without it, they count elements from the center of the first one; this
+/// needs alignCorners or relativeCoordinates. With relativeCoordinates they are offsets from the position of each
+/// result, and H' and W' equal H and W.
+///
+/// Outside the image are the constant, zeros, the elements at its edge, or the image mirrored. Other settings raise:
+/// Apple does not document them.
 @interface MPSGraph (MPSGraphSampleGrid)
 
-/// The nearest elements, with halves up, or bilinear samples.
+/// Takes the nearest elements, with halves rounded up, or bilinear samples.
 - (MPSGraphTensor*)sampleGridWithSourceTensor:(MPSGraphTensor*)source
                              coordinateTensor:(MPSGraphTensor*)coordinates
                                        layout:(MPSGraphTensorNamedDataLayout)layout
@@ -26,7 +29,7 @@ NS_ASSUME_NONNULL_BEGIN
                                 constantValue:(double)constantValue
                                          name:(NSString* _Nullable)name;
 
-/// The nearest elements, by a rounding.
+/// Takes the nearest elements, by the given rounding.
 - (MPSGraphTensor*)sampleGridWithSourceTensor:(MPSGraphTensor*)source
                              coordinateTensor:(MPSGraphTensor*)coordinates
                                        layout:(MPSGraphTensorNamedDataLayout)layout

@@ -1,12 +1,12 @@
-// Elements added at places that a tensor of indices tells.
+// Elements written to positions that a tensor of indices holds.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// How an update is combined with what is at its place. Without data that is what the mode starts with: 0; of Mul and
-/// Div 1; of Min the greatest finite number, of Max the least.
+/// Sets how an update combines with the element at its position. Without data the element begins as the mode's neutral
+/// value: 0; 1 for Mul and Div; the greatest finite number for Min, the least for Max.
 typedef NS_ENUM(NSInteger, MPSGraphScatterMode) {
   MPSGraphScatterModeAdd = 0,
   MPSGraphScatterModeSub = 1,
@@ -17,18 +17,18 @@ typedef NS_ENUM(NSInteger, MPSGraphScatterMode) {
   MPSGraphScatterModeSet = 6,
 };
 
-/// Elements by tuples of indices.
+/// Writes elements by tuples of indices.
 @interface MPSGraph (MPSGraphScatterNDOps)
 
-/// Zeros of the shape, to which the updates are added: each at the tuple of indices along the last axis of
-/// `indicesTensor`. The first `batchDimensions` of shape, indices and updates are the same. What is outside is skipped.
+/// Adds the updates to zeros of the shape, each at the tuple of indices along the last axis of `indicesTensor`. Shape,
+/// indices and updates share the first `batchDimensions`. Tuples outside are skipped.
 - (MPSGraphTensor*)scatterNDWithUpdatesTensor:(MPSGraphTensor*)updatesTensor
                                 indicesTensor:(MPSGraphTensor*)indicesTensor
                                         shape:(MPSShape*)shape
                               batchDimensions:(NSUInteger)batchDimensions
                                          name:(NSString* _Nullable)name;
 
-/// The same by any mode, from what it starts with.
+/// The same with any mode, beginning with the mode's neutral value.
 - (MPSGraphTensor*)scatterNDWithUpdatesTensor:(MPSGraphTensor*)updatesTensor
                                 indicesTensor:(MPSGraphTensor*)indicesTensor
                                         shape:(MPSShape*)shape
@@ -36,7 +36,7 @@ typedef NS_ENUM(NSInteger, MPSGraphScatterMode) {
                                          mode:(MPSGraphScatterMode)mode
                                          name:(NSString* _Nullable)name;
 
-/// The same from the data. What no update reaches stays as it is.
+/// The same beginning with the data. Elements that no update reaches stay unchanged.
 - (MPSGraphTensor*)scatterNDWithDataTensor:(MPSGraphTensor*)dataTensor
                              updatesTensor:(MPSGraphTensor*)updatesTensor
                              indicesTensor:(MPSGraphTensor*)indicesTensor
@@ -46,10 +46,10 @@ typedef NS_ENUM(NSInteger, MPSGraphScatterMode) {
 
 @end
 
-/// Slices by indices.
+/// Writes slices by indices.
 @interface MPSGraph (MPSGraphScatterOps)
 
-/// The same as with data, from what the mode starts with, of the shape.
+/// The same beginning with the mode's neutral value, in a tensor of the shape.
 - (MPSGraphTensor*)scatterWithUpdatesTensor:(MPSGraphTensor*)updatesTensor
                               indicesTensor:(MPSGraphTensor*)indicesTensor
                                       shape:(MPSShape*)shape
@@ -57,8 +57,8 @@ typedef NS_ENUM(NSInteger, MPSGraphScatterMode) {
                                        mode:(MPSGraphScatterMode)mode
                                        name:(NSString* _Nullable)name;
 
-/// The data, with the slices of the updates along the axis combined into those at the indices, a vector, one after the
-/// other. What is outside is skipped. In the gradient of the mode Set the indices must differ.
+/// Combines each slice of the updates along the axis, one after the other, with the slice of the data at its index; the
+/// indices are a vector. Indices outside are skipped. For the gradient of the mode Set, the indices must differ.
 - (MPSGraphTensor*)scatterWithDataTensor:(MPSGraphTensor*)dataTensor
                            updatesTensor:(MPSGraphTensor*)updatesTensor
                            indicesTensor:(MPSGraphTensor*)indicesTensor
@@ -68,9 +68,10 @@ typedef NS_ENUM(NSInteger, MPSGraphScatterMode) {
 
 @end
 
-/// Elements by indices that replace their position along the axis: `updatesTensor` and `indicesTensor` have one shape,
-/// that of the data, or the given one, but for the axis. What is outside is skipped. In the gradient of the mode Set
-/// the indices must differ. The integer of an axis tensor must be known when the op is added.
+/// Writes elements by indices that replace their position along the axis. `updatesTensor` and `indicesTensor` have one
+/// shape, which equals the shape of the data, or the given shape, except along the axis. Indices outside are skipped.
+/// For the gradient of the mode Set, the indices must differ. The element of an axis tensor must be known when the op
+/// is added.
 @interface MPSGraph (MPSGraphScatterAlongAxisOps)
 
 - (MPSGraphTensor*)scatterAlongAxis:(NSInteger)axis

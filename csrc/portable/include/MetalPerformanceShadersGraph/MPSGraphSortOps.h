@@ -5,9 +5,9 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// The elements in ascending or descending order along the axis, or the Int32 positions that they come from. Equal
-/// elements keep their order; NaN counts as the greatest. Neither is documented by Apple. The integer of an axis tensor
-/// must be known when the op is added.
+/// Sorts the elements along the axis in ascending or descending order; argSort returns their Int32 positions before the
+/// sort. Equal elements keep their order, and NaN counts as the greatest; Apple documents neither. The element of an
+/// axis tensor must be known when the op is added.
 @interface MPSGraph (MPSGraphSortOps)
 
 - (MPSGraphTensor*)sortWithTensor:(MPSGraphTensor*)tensor

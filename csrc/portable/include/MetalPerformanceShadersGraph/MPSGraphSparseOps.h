@@ -1,11 +1,12 @@
-// Matrices of which only some elements are given.
+// Matrices given by some of their elements.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// How places are given: a row and a column for each element; or compressed, columns or rows one behind the other.
+/// Sets how positions are given: a row and a column for each element (COO), or compressed by columns (CSC) or by rows
+/// (CSR).
 typedef NS_ENUM(uint64_t, MPSGraphSparseStorageType) {
   MPSGraphSparseStorageCOO = 0,
   MPSGraphSparseStorageCSC = 1,
@@ -26,10 +27,11 @@ typedef NS_ENUM(uint64_t, MPSGraphSparseStorageType) {
 
 @end
 
-/// A matrix of the shape with zeros where nothing is given; on this framework it is as large in memory as any other.
-/// The tensors are vectors: the elements, of the data type, and two of integers. COO: rows and columns. CSC: rows, and
-/// where each column begins among the elements, and the last one ends. CSR: columns, and where each row begins, and the
-/// last one ends. Elements of the same place are added, those of places outside skipped.
+/// Makes a matrix of the shape from the given elements; all others are zero. Here it takes as much memory as a dense
+/// matrix. The tensors are vectors: the elements, of the data type, and two of integers. COO: the elements' rows and
+/// columns. CSC: the elements' rows, then the index of each column's first element, and the number of elements. CSR:
+/// the elements' columns, then the index of each row's first element, and the number of elements. Elements at the same
+/// position are added; elements outside the shape are skipped.
 @interface MPSGraph (MPSGraphSparseOps)
 
 - (MPSGraphTensor*)sparseTensorWithType:(MPSGraphSparseStorageType)sparseStorageType

@@ -5,38 +5,38 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Geometry of the windows, and what becomes of them. Arrays have a number for each of the last four axes, the padding
-/// one before and one after each.
+/// Geometry of the windows and the reduction over them. Arrays have one number for each of the last four axes; the
+/// padding has two, before and after.
 @interface MPSGraphStencilOpDescriptor : NSObject <NSCopying> {
  @package
   void* _impl;
 }
 
-/// Sum at first.
+/// Sum by default.
 @property(nonatomic, readwrite) MPSGraphReductionMode reductionMode;
 
-/// Of the padding style ExplicitOffset; 0 at first.
+/// Offsets used only by the padding style ExplicitOffset; 0 by default.
 @property(nonatomic, readwrite, copy) MPSShape* offsets;
 
-/// Step of the window; 1 at first.
+/// Step of the window; 1 by default.
 @property(nonatomic, readwrite, copy) MPSShape* strides;
 
-/// Distance of the taps; 1 at first.
+/// Distance between taps; 1 by default.
 @property(nonatomic, readwrite, copy) MPSShape* dilationRates;
 
-/// Used when the style is Explicit; 0 at first.
+/// Used only by the style Explicit; 0 by default.
 @property(nonatomic, readwrite, copy) MPSShape* explicitPadding;
 
-/// What stands in the padding; Zero at first.
+/// The elements in the padding; Zero by default.
 @property(nonatomic, readwrite) MPSGraphPaddingMode boundaryMode;
 
-/// Explicit at first.
+/// Explicit by default.
 @property(nonatomic, readwrite) MPSGraphPaddingStyle paddingStyle;
 
-/// What stands there in the mode Constant; 0 at first.
+/// The padding's elements in the mode Constant; 0 by default.
 @property(nonatomic, readwrite) float paddingConstant;
 
-/// All fields; raises for arrays of other lengths, and for strides and rates below 1.
+/// Sets all fields; raises for arrays of other lengths, and for strides and rates below 1.
 + (instancetype _Nullable)descriptorWithReductionMode:(MPSGraphReductionMode)reductionMode
                                               offsets:(MPSShape*)offsets
                                               strides:(MPSShape*)strides
@@ -46,10 +46,10 @@ NS_ASSUME_NONNULL_BEGIN
                                          paddingStyle:(MPSGraphPaddingStyle)paddingStyle
                                       paddingConstant:(float)paddingConstant;
 
-/// Of the style ExplicitOffset.
+/// Sets the style ExplicitOffset.
 + (instancetype _Nullable)descriptorWithOffsets:(MPSShape*)offsets explicitPadding:(MPSShape*)explicitPadding;
 
-/// Of the style Explicit.
+/// Sets the style Explicit.
 + (instancetype _Nullable)descriptorWithExplicitPadding:(MPSShape*)explicitPadding;
 
 + (instancetype _Nullable)descriptorWithPaddingStyle:(MPSGraphPaddingStyle)paddingStyle;
@@ -58,9 +58,9 @@ NS_ASSUME_NONNULL_BEGIN
 
 @interface MPSGraph (MPSGraphStencilOps)
 
-/// Each window of the source, of rank 4 or more, times the weights, of rank 4 and unflipped, and of that the sum,
-/// product, least or greatest element. What the modes ArgumentMin and ArgumentMax give, and where windows begin in the
-/// style ExplicitOffset, is documented nowhere; these raise.
+/// Multiplies each window of the source by the weights, which are not flipped, and takes the sum, product, least or
+/// greatest of the products. The source has rank 4 or more, the weights rank 4. The modes ArgumentMin and ArgumentMax
+/// and the style ExplicitOffset raise: Apple does not document them.
 - (MPSGraphTensor*)stencilWithSourceTensor:(MPSGraphTensor*)source
                              weightsTensor:(MPSGraphTensor*)weights
                                 descriptor:(MPSGraphStencilOpDescriptor*)descriptor

@@ -7,8 +7,8 @@ NS_ASSUME_NONNULL_BEGIN
 
 @class MPSGraphOperation;
 
-/// A result of an operation, owned by its graph; copying returns the same tensor, so that it can be a
-/// dictionary key.
+/// A result of an operation, owned by its graph. Copying returns the same tensor, so a tensor can be a key of a
+/// dictionary.
 @interface MPSGraphTensor : NSObject <NSCopying> {
  @package
   void* _impl;
@@ -20,7 +20,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Type of the elements.
 @property(nonatomic, readonly) MPSDataType dataType;
 
-/// The operation it is a result of.
+/// The operation that makes the tensor.
 @property(nonatomic, readonly) MPSGraphOperation* operation;
 
 /// Tensors are made by the methods of MPSGraph.

@@ -12,17 +12,17 @@ NS_ASSUME_NONNULL_BEGIN
   void* _impl;
 }
 
-/// Lengths from slow to fast.
+/// Lengths, slowest dimension first.
 @property(nonatomic, readonly, copy) MPSShape* shape;
 
 /// Type of the elements.
 @property(nonatomic, readonly) MPSDataType dataType;
 
-/// Where the memory is.
+/// The device with the memory.
 @property(nonatomic, readonly) MPSGraphDevice* device;
 
-/// Copies as many bytes as the shape needs. For data that does not own its bytes (made without a copy and with
-/// freeWhenDone:NO) the length is not checked; other data must be long enough.
+/// Copies as many bytes as the shape needs; raises if `data` is shorter. Data made without a copy and with
+/// freeWhenDone:NO does not own its bytes; its length is not checked.
 - (instancetype)initWithDevice:(MPSGraphDevice*)device
                           data:(NSData*)data
                          shape:(MPSShape*)shape
@@ -40,23 +40,23 @@ NS_ASSUME_NONNULL_BEGIN
 /// Uses the memory of `ndarray`.
 - (instancetype)initWithMPSNDArray:(MPSNDArray*)ndarray;
 
-/// Uses the memory of the matrices: (rows, columns) of one, (matrices, rows, columns) of several.
+/// Uses the memory of one matrix, with shape (rows, columns), or of several, with shape (matrices, rows, columns).
 - (instancetype)initWithMPSMatrix:(MPSMatrix*)matrix;
 
-/// The same with that many dimensions: lengths of 1 come before them, or the first ones become one. Raises for a rank
-/// of 0 or above 16, and where the elements of dimensions that become one have gaps between them.
+/// The same with `rank` dimensions: adds leading dimensions of 1, or merges the first dimensions. Raises for a rank of
+/// 0 or above 16, and if merged dimensions have gaps between their elements.
 - (instancetype)initWithMPSMatrix:(MPSMatrix*)matrix rank:(NSUInteger)rank;
 
-/// Uses the memory of the vectors: (length) of one, (vectors, length) of several.
+/// Uses the memory of one vector, with shape (length), or of several, with shape (vectors, length).
 - (instancetype)initWithMPSVector:(MPSVector*)vector;
 
-/// The same with that many dimensions, as of matrices.
+/// The same with `rank` dimensions, as for matrices.
 - (instancetype)initWithMPSVector:(MPSVector*)vector rank:(NSUInteger)rank;
 
-/// Raises: there are no textures on this device, and so no images.
+/// Raises: this device has no textures, and so no images.
 - (instancetype)initWithMPSImageBatch:(MPSImageBatch*)imageBatch;
 
-/// The array with this memory.
+/// An array that uses this memory.
 - (MPSNDArray*)mpsndarray;
 
 @end

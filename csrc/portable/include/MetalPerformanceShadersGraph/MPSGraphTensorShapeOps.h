@@ -1,4 +1,4 @@
-// Shapes: reshape, transpose, slice, split, concatenate, repeat, blocks, places, casts.
+// Ops on shapes: reshape, transpose, slice, split, concatenate, repeat, blocks, coordinates, casts.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
@@ -8,11 +8,12 @@ NS_ASSUME_NONNULL_BEGIN
 /// Ops that move elements without computing.
 @interface MPSGraph (MPSGraphTensorShapeOps)
 
-/// Same elements in another shape; one length may be -1.
+/// Gives the elements another shape; one length may be -1.
 - (MPSGraphTensor*)reshapeTensor:(MPSGraphTensor*)tensor withShape:(MPSShape*)shape name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1. Here and below that may be computed from constants and from what
-/// shapeOfTensor: gives, by slices, concatenation, casts, reshapes, sums, products and the basic arithmetic.
+/// The same with the shape in a tensor of rank 1. The elements of such a tensor, here and below, may be computed from
+/// constants and the results of shapeOfTensor: by slices, concatenation, casts, reshapes, sums, products and basic
+/// arithmetic.
 - (MPSGraphTensor*)reshapeTensor:(MPSGraphTensor*)tensor
                  withShapeTensor:(MPSGraphTensor*)shapeTensor
                             name:(NSString* _Nullable)name;
@@ -23,27 +24,27 @@ NS_ASSUME_NONNULL_BEGIN
                      withDimension:(NSUInteger)dimensionIndex2
                               name:(NSString* _Nullable)name;
 
-/// Dimension i of the result is dimension permutation[i] of the operand, negative from the end.
+/// Dimension i of the result is dimension permutation[i] of the operand; negative numbers count from the end.
 - (MPSGraphTensor*)transposeTensor:(MPSGraphTensor*)tensor
                        permutation:(NSArray<NSNumber*>*)permutation
                               name:(NSString* _Nullable)name;
 
-/// A range of one dimension.
+/// Takes a range of one dimension.
 - (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
                      dimension:(NSUInteger)dimensionIndex
                          start:(NSInteger)start
                         length:(NSInteger)length
                           name:(NSString* _Nullable)name;
 
-/// Per dimension the elements from start to before end by stride, as TensorFlow's strided slice.
+/// Takes along each dimension the elements from start to before end by stride, like TensorFlow's strided slice.
 - (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
                         starts:(NSArray<NSNumber*>*)starts
                           ends:(NSArray<NSNumber*>*)ends
                        strides:(NSArray<NSNumber*>*)strides
                           name:(NSString* _Nullable)name;
 
-/// As above; a set bit ignores the start (begin at the first), ignores the end (run to the last), or removes
-/// the dimension, of which only the start is taken.
+/// The same with masks of one bit for each dimension. A set bit ignores the start, ignores the end, or removes the
+/// dimension and takes only the element at the start.
 - (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
                         starts:(NSArray<NSNumber*>*)starts
                           ends:(NSArray<NSNumber*>*)ends
@@ -53,7 +54,7 @@ NS_ASSUME_NONNULL_BEGIN
                    squeezeMask:(uint32_t)squeezeMask
                           name:(NSString* _Nullable)name;
 
-/// Gradient of a strided slice, in the shape that `fwdInShapeTensor` holds.
+/// Gradient of a strided slice; `fwdInShapeTensor` holds the shape of the sliced tensor.
 - (MPSGraphTensor*)sliceGradientTensor:(MPSGraphTensor*)inputGradientTensor
                       fwdInShapeTensor:(MPSGraphTensor*)fwdInShapeTensor
                                 starts:(NSArray<NSNumber*>*)starts
@@ -61,7 +62,7 @@ NS_ASSUME_NONNULL_BEGIN
                                strides:(NSArray<NSNumber*>*)strides
                                   name:(NSString* _Nullable)name;
 
-/// As above with the masks of the slice.
+/// The same with the masks of the slice.
 - (MPSGraphTensor*)sliceGradientTensor:(MPSGraphTensor*)inputGradientTensor
                       fwdInShapeTensor:(MPSGraphTensor*)fwdInShapeTensor
                                 starts:(NSArray<NSNumber*>*)starts
@@ -72,8 +73,8 @@ NS_ASSUME_NONNULL_BEGIN
                            squeezeMask:(uint32_t)squeezeMask
                                   name:(NSString* _Nullable)name;
 
-/// As above with the bounds in tensors whose elements are known when the op is added: constants, and what is computed
-/// from them and from what shapeOfTensor: gives. So are all tensors below that hold axes, sizes or bounds.
+/// The same with the bounds in tensors. The elements of tensors that hold axes, sizes or bounds, here and below, must
+/// be known when the op is added: constants, and values computed from them and from the results of shapeOfTensor:.
 - (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
                    startTensor:(MPSGraphTensor*)startTensor
                      endTensor:(MPSGraphTensor*)endTensor
@@ -83,8 +84,8 @@ NS_ASSUME_NONNULL_BEGIN
                    squeezeMask:(uint32_t)squeezeMask
                           name:(NSString* _Nullable)name;
 
-/// Per dimension so many elements from the start on, which must be there; a set bit removes the dimension, whose size
-/// is 1.
+/// Takes along each dimension as many elements as its size, from the start on, which must exist; a set bit removes its
+/// dimension, whose size is 1.
 - (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
                    startTensor:(MPSGraphTensor*)startTensor
                     sizeTensor:(MPSGraphTensor*)sizeTensor
@@ -109,7 +110,7 @@ NS_ASSUME_NONNULL_BEGIN
                            squeezeMask:(uint32_t)squeezeMask
                                   name:(NSString* _Nullable)name;
 
-/// The data with the update, which has the shape of the slice, in the place of what the slice takes.
+/// Replaces the elements that the slice takes by the update, which has the slice's shape.
 - (MPSGraphTensor*)sliceUpdateDataTensor:(MPSGraphTensor*)data
                             updateTensor:(MPSGraphTensor*)update
                                   starts:(NSArray<NSNumber*>*)starts
@@ -144,28 +145,28 @@ NS_ASSUME_NONNULL_BEGIN
                            stridesTensor:(MPSGraphTensor*)stridesTensor
                                     name:(NSString* _Nullable)name;
 
-/// Two tensors one after the other along a dimension; along the others they broadcast, their ranks being equal.
+/// Joins two tensors of equal rank along a dimension; the other dimensions broadcast.
 - (MPSGraphTensor*)concatTensor:(MPSGraphTensor*)tensor
                      withTensor:(MPSGraphTensor*)tensor2
                       dimension:(NSInteger)dimensionIndex
                            name:(NSString* _Nullable)name;
 
-/// Tensors one after the other along a dimension; along the others they broadcast, their ranks being equal.
+/// Joins tensors of equal rank along a dimension; the other dimensions broadcast.
 - (MPSGraphTensor*)concatTensors:(NSArray<MPSGraphTensor*>*)tensors
                        dimension:(NSInteger)dimensionIndex
                             name:(NSString* _Nullable)name;
 
-/// As above; where they interleave, the result has in turn one place of each tensor along the dimension, and their
+/// The same; with interleave, the result takes one element of each tensor in turn along the dimension, and their
 /// lengths along it are equal.
 - (MPSGraphTensor*)concatTensors:(NSArray<MPSGraphTensor*>*)tensors
                        dimension:(NSInteger)dimension
                       interleave:(BOOL)interleave
                             name:(NSString* _Nullable)name;
 
-/// Repeats by the rule of NumPy.
+/// Repeats the tensor to the shape by NumPy's rule of broadcasting.
 - (MPSGraphTensor*)broadcastTensor:(MPSGraphTensor*)tensor toShape:(MPSShape*)shape name:(NSString* _Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// The same with the shape in a tensor of rank 1.
 - (MPSGraphTensor*)broadcastTensor:(MPSGraphTensor*)tensor
                      toShapeTensor:(MPSGraphTensor*)shapeTensor
                               name:(NSString* _Nullable)name;
@@ -173,10 +174,10 @@ NS_ASSUME_NONNULL_BEGIN
 /// The shape as an Int32 tensor of rank 1.
 - (MPSGraphTensor*)shapeOfTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
 
-/// Elements converted to another type.
+/// Converts the elements to another type.
 - (MPSGraphTensor*)castTensor:(MPSGraphTensor*)tensor toType:(MPSDataType)type name:(NSString* _Nullable)name;
 
-/// Parts of the sizes, which add up to the length of the axis.
+/// Splits the axis into parts of the sizes, which must add up to its length.
 - (NSArray<MPSGraphTensor*>*)splitTensor:(MPSGraphTensor*)tensor
                               splitSizes:(NSArray<NSNumber*>*)splitSizes
                                     axis:(NSInteger)axis
@@ -187,14 +188,14 @@ NS_ASSUME_NONNULL_BEGIN
                                     axis:(NSInteger)axis
                                     name:(NSString* _Nullable)name;
 
-/// So many parts, of one size where that is possible, else with the first ones longer by 1, though of more than two on
-/// Apple's framework that is not known.
+/// Splits the axis into `numSplits` parts of equal size; if that is impossible, the first parts are longer by 1. For
+/// more than two parts, Apple's behaviour is not known.
 - (NSArray<MPSGraphTensor*>*)splitTensor:(MPSGraphTensor*)tensor
                                numSplits:(NSUInteger)numSplits
                                     axis:(NSInteger)axis
                                     name:(NSString* _Nullable)name;
 
-/// Tensors of one shape along a new axis, which is a place in the result.
+/// Joins tensors of one shape along a new axis, which is an axis of the result.
 - (MPSGraphTensor*)stackTensors:(NSArray<MPSGraphTensor*>*)tensors axis:(NSInteger)axis name:(NSString* _Nullable)name;
 
 /// Repeats the tensor along each dimension.
@@ -202,13 +203,13 @@ NS_ASSUME_NONNULL_BEGIN
                withMultiplier:(MPSShape*)multiplier
                          name:(NSString* _Nullable)name;
 
-/// Gradient of a tile, from one of the tiled shape: the sum over the copies.
+/// Gradient of a tile: the sum over the copies.
 - (MPSGraphTensor*)tileGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
                                              sourceTensor:(MPSGraphTensor*)source
                                            withMultiplier:(MPSShape*)multiplier
                                                      name:(NSString* _Nullable)name;
 
-/// From the last place to the first along every axis, or along the given ones; an empty list means every axis.
+/// Reverses the order along every axis, or along the given ones; an empty list means every axis.
 - (MPSGraphTensor*)reverseTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
 
 - (MPSGraphTensor*)reverseTensor:(MPSGraphTensor*)tensor axes:(NSArray<NSNumber*>*)axes name:(NSString* _Nullable)name;
@@ -217,14 +218,15 @@ NS_ASSUME_NONNULL_BEGIN
                       axesTensor:(MPSGraphTensor*)axesTensor
                             name:(NSString* _Nullable)name;
 
-/// A matrix of the dimensions before the axis by those from it on. The axis is counted from the front, 0 to the rank.
+/// Makes a matrix: rows from the dimensions before the axis, columns from the others. The axis, from 0 to the rank,
+/// counts from the front.
 - (MPSGraphTensor*)flatten2DTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString* _Nullable)name;
 
 - (MPSGraphTensor*)flatten2DTensor:(MPSGraphTensor*)tensor
                         axisTensor:(MPSGraphTensor*)axisTensor
                               name:(NSString* _Nullable)name;
 
-/// Without the dimensions of length 1: all that are known to be, or those at the axes, of which there may be none.
+/// Removes dimensions of length 1: every dimension that is known to have it, or those at the axes, which may be none.
 - (MPSGraphTensor*)squeezeTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
 
 - (MPSGraphTensor*)squeezeTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString* _Nullable)name;
@@ -235,7 +237,7 @@ NS_ASSUME_NONNULL_BEGIN
                       axesTensor:(MPSGraphTensor*)axesTensor
                             name:(NSString* _Nullable)name;
 
-/// With dimensions of length 1 at the axes, which are places in the result.
+/// Adds dimensions of length 1 at the axes, which are axes of the result.
 - (MPSGraphTensor*)expandDimsOfTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString* _Nullable)name;
 
 - (MPSGraphTensor*)expandDimsOfTensor:(MPSGraphTensor*)tensor
@@ -246,8 +248,8 @@ NS_ASSUME_NONNULL_BEGIN
                            axesTensor:(MPSGraphTensor*)axesTensor
                                  name:(NSString* _Nullable)name;
 
-/// An Int32 tensor of the shape, whose elements are their own places along the axis. Its length there must be known
-/// when the op is added.
+/// Makes an Int32 tensor of the shape whose elements are their own positions along the axis. The length of the axis
+/// must be known when the op is added.
 - (MPSGraphTensor*)coordinateAlongAxis:(NSInteger)axis withShape:(MPSShape*)shape name:(NSString* _Nullable)name;
 
 - (MPSGraphTensor*)coordinateAlongAxisTensor:(MPSGraphTensor*)axisTensor
@@ -262,9 +264,9 @@ NS_ASSUME_NONNULL_BEGIN
                              withShapeTensor:(MPSGraphTensor*)shapeTensor
                                         name:(NSString* _Nullable)name;
 
-/// Blocks of blockSize by blockSize elements of height and width moved into the depth. In the pixel shuffle order the
-/// elements of a block lie side by side for each channel, else the channels for each element; in a block width is
-/// fastest.
+/// Moves each block of blockSize by blockSize elements along height and width into the depth; within a block, width is
+/// fastest. In pixel shuffle order the depth holds the block of each channel in turn, else the channels of each
+/// position in the block in turn.
 - (MPSGraphTensor*)spaceToDepth2DTensor:(MPSGraphTensor*)tensor
                               widthAxis:(NSUInteger)widthAxis
                              heightAxis:(NSUInteger)heightAxis
@@ -281,7 +283,7 @@ NS_ASSUME_NONNULL_BEGIN
                    usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
                                    name:(NSString* _Nullable)name;
 
-/// The inverse.
+/// Inverts spaceToDepth2D.
 - (MPSGraphTensor*)depthToSpace2DTensor:(MPSGraphTensor*)tensor
                               widthAxis:(NSUInteger)widthAxis
                              heightAxis:(NSUInteger)heightAxis
@@ -298,8 +300,8 @@ NS_ASSUME_NONNULL_BEGIN
                    usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
                                    name:(NSString* _Nullable)name;
 
-/// The same of any axes and sizes of a block. In a block the last of the axes is fastest, though on Apple's framework
-/// that is not known.
+/// Moves blocks along any axes, of any sizes, into the batch axis. Within a block the last of the axes is fastest;
+/// Apple's order is not known.
 - (MPSGraphTensor*)spaceToBatchTensor:(MPSGraphTensor*)tensor
                           spatialAxes:(NSArray<NSNumber*>*)spatialAxes
                             batchAxis:(NSInteger)batchAxis
@@ -314,7 +316,7 @@ NS_ASSUME_NONNULL_BEGIN
                  usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
                                  name:(NSString* _Nullable)name;
 
-/// The inverse.
+/// Inverts spaceToBatch.
 - (MPSGraphTensor*)batchToSpaceTensor:(MPSGraphTensor*)tensor
                           spatialAxes:(NSArray<NSNumber*>*)spatialAxes
                             batchAxis:(NSInteger)batchAxis
@@ -329,15 +331,15 @@ NS_ASSUME_NONNULL_BEGIN
                  usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
                                  name:(NSString* _Nullable)name;
 
-/// The bits as another type, which is not Bool; the last dimension grows or shrinks as elements become narrower or
-/// wider.
+/// Reads the bits as another type, which must not be Bool; the last dimension grows if the elements become narrower and
+/// shrinks if they become wider.
 - (MPSGraphTensor*)reinterpretCastTensor:(MPSGraphTensor*)tensor
                                   toType:(MPSDataType)type
                                     name:(NSString* _Nullable)name;
 
-/// The tensor with so many elements before and behind it along each axis: the constant, zeros, or what the mode makes
-/// of its own. Reflect needs paddings below the axis's length, Symmetric none above it. So many elements are cut off
-/// where a padding is negative.
+/// Adds elements before and behind the tensor along each axis: the constant, zeros, or elements of the tensor,
+/// depending on the mode. A negative padding cuts elements off. For Reflect, a padding must be less than the axis's
+/// length; for Symmetric, at most that length.
 - (MPSGraphTensor*)padTensor:(MPSGraphTensor*)tensor
              withPaddingMode:(MPSGraphPaddingMode)paddingMode
                  leftPadding:(MPSShape*)leftPadding
@@ -345,7 +347,7 @@ NS_ASSUME_NONNULL_BEGIN
                constantValue:(double)constantValue
                         name:(NSString* _Nullable)name;
 
-/// Its gradient: each element of the source receives what all its copies do.
+/// Gradient of a pad: each element of the source receives the sum of its copies' gradients.
 - (MPSGraphTensor*)padGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradientTensor
                                             sourceTensor:(MPSGraphTensor*)sourceTensor
                                              paddingMode:(MPSGraphPaddingMode)paddingMode

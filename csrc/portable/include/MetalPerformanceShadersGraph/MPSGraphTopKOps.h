@@ -5,9 +5,9 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// The `k` greatest elements along the axis, by default the last, in descending order, or the `k` least in ascending
-/// order, and their Int32 positions. Of equal elements the first come first; NaN counts as the greatest. The integers
-/// of tensors must be known when the op is added. The forms with an axis are of macOS 14.
+/// Returns the `k` greatest elements along the axis, the last by default, in descending order, or the `k` least in
+/// ascending order, and their Int32 positions. Among equal elements the earlier come first; NaN counts as the greatest.
+/// The elements of an axis or k tensor must be known when the op is added. The methods with an axis need macOS 14.
 @interface MPSGraph (MPSGraphTopKOps)
 
 - (NSArray<MPSGraphTensor*>*)topKWithSourceTensor:(MPSGraphTensor*)source
@@ -40,7 +40,7 @@ NS_ASSUME_NONNULL_BEGIN
 
 @end
 
-/// The gradients of those values: zeros of the shape of `source`, with the incoming gradient at the places taken.
+/// Gradients of the values: zeros of the shape of `source`, with the incoming gradient at the positions of the values.
 @interface MPSGraph (MPSGraphTopKGradientOps)
 
 - (MPSGraphTensor*)topKWithGradientTensor:(MPSGraphTensor*)gradient

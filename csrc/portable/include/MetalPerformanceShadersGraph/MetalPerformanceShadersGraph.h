@@ -1,4 +1,4 @@
-// Umbrella of the portable MPSGraph.
+// Includes all of the portable MPSGraph.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -1,8 +1,8 @@
-// The part of dispatch that programs around MPSGraph use: once, semaphores, groups, queues with sync, async, after and
-// apply, data. Refuses the rest: sources, timers, barriers, the main queue.
+// The part of dispatch that programs around MPSGraph use: once, semaphores, groups, data, and queues with sync, async,
+// after and apply. It has no sources, timers, barriers or main queue.
 //
-// As on a Mac, the objects are Objective-C objects: they can be retained, released and kept in collections.
-// GNUstep's Foundation.h includes this file by itself.
+// As on a Mac, the objects are Objective-C objects: they can be retained, released and kept in collections. GNUstep's
+// Foundation.h includes this file.
 #pragma once
 
 #import <Foundation/NSObject.h>
@@ -20,27 +20,27 @@
 #endif
 #define DISPATCH_RETURNS_RETAINED __attribute__((ns_returns_retained))
 
-/// What all dispatch objects are.
+/// The protocol of all dispatch objects.
 @protocol OS_dispatch_object <NSObject>
 @end
 
-/// What queues are.
+/// The protocol of queues.
 @protocol OS_dispatch_queue <OS_dispatch_object>
 @end
 
-/// What attributes of queues are.
+/// The protocol of queues' attributes.
 @protocol OS_dispatch_queue_attr <OS_dispatch_object>
 @end
 
-/// What semaphores are.
+/// The protocol of semaphores.
 @protocol OS_dispatch_semaphore <OS_dispatch_object>
 @end
 
-/// What groups are.
+/// The protocol of groups.
 @protocol OS_dispatch_group <OS_dispatch_object>
 @end
 
-/// What data objects are.
+/// The protocol of data objects.
 @protocol OS_dispatch_data <OS_dispatch_object>
 @end
 
@@ -78,7 +78,7 @@ typedef uint64_t dispatch_time_t;
 #define DISPATCH_QUEUE_PRIORITY_LOW (-2)
 #define DISPATCH_QUEUE_PRIORITY_BACKGROUND INT16_MIN
 
-/// Qualities of service, accepted by dispatch_get_global_queue.
+/// Qualities of service, accepted by dispatch_get_global_queue, which ignores them.
 typedef enum {
   QOS_CLASS_USER_INTERACTIVE = 0x21,
   QOS_CLASS_USER_INITIATED = 0x19,
@@ -90,16 +90,16 @@ typedef enum {
 
 #pragma clang assume_nonnull begin
 
-/// One more owner of an object.
+/// Adds an owner to an object.
 DISPATCH_EXPORT void dispatch_retain(dispatch_object_t object);
 
-/// One owner fewer.
+/// Takes an owner from an object.
 DISPATCH_EXPORT void dispatch_release(dispatch_object_t object);
 
-/// `delta` nanoseconds after `when`; DISPATCH_TIME_NOW is the present, FOREVER stays FOREVER.
+/// `delta` nanoseconds after `when`; DISPATCH_TIME_NOW is the present, DISPATCH_TIME_FOREVER stays as it is.
 DISPATCH_EXPORT dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta);
 
-/// Runs `block` the first time only; callers wait until it has run.
+/// Runs `block` in the first call only; other callers wait until it has run.
 DISPATCH_EXPORT void dispatch_once(dispatch_once_t* predicate, dispatch_block_t block);
 
 /// dispatch_once for a function.
@@ -108,15 +108,15 @@ DISPATCH_EXPORT void dispatch_once_f(dispatch_once_t* predicate, void* _Nullable
 /// Attribute of a queue that runs one block at a time, in order.
 #define DISPATCH_QUEUE_SERIAL ((dispatch_queue_attr_t)0)
 
-/// Attribute of a queue that runs blocks side by side.
+/// Attribute of a queue that runs blocks in parallel.
 #define DISPATCH_QUEUE_CONCURRENT _alloy_dispatch_queue_concurrent()
 DISPATCH_EXPORT dispatch_queue_attr_t _alloy_dispatch_queue_concurrent(void);
 
-/// A new queue, retained for the caller; a released queue still runs what it was given.
+/// Makes a queue, retained for the caller; a released queue still runs the blocks added to it.
 DISPATCH_EXPORT dispatch_queue_t dispatch_queue_create(const char* _Nullable label,
                                                        dispatch_queue_attr_t _Nullable attr) DISPATCH_RETURNS_RETAINED;
 
-/// The queue that runs blocks side by side on threads of the process; all priorities are one queue.
+/// The queue that runs blocks in parallel on threads of the process; there is one queue for all priorities.
 DISPATCH_EXPORT dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags);
 
 /// Runs a copy of `block` later; returns at once.
@@ -125,51 +125,51 @@ DISPATCH_EXPORT void dispatch_async(dispatch_queue_t queue, dispatch_block_t blo
 /// dispatch_async for a function.
 DISPATCH_EXPORT void dispatch_async_f(dispatch_queue_t queue, void* _Nullable context, dispatch_function_t work);
 
-/// Runs a copy of `block` once `when` has come; returns at once. The process may end before.
+/// Runs a copy of `block` after the time `when`; returns at once. The process may end before.
 DISPATCH_EXPORT void dispatch_after(dispatch_time_t when, dispatch_queue_t queue, dispatch_block_t block);
 
-/// Runs `block` in turn and returns when it is done; on the calling thread when the queue is idle.
+/// Runs `block` after the blocks before it and returns when it is done; uses the calling thread if the queue is idle.
 DISPATCH_EXPORT void dispatch_sync(dispatch_queue_t queue, dispatch_block_t block);
 
 /// dispatch_sync for a function.
 DISPATCH_EXPORT void dispatch_sync_f(dispatch_queue_t queue, void* _Nullable context, dispatch_function_t work);
 
-/// A queue for dispatch_apply, which takes any threads that are free.
+/// A queue for dispatch_apply, which uses any free threads.
 #define DISPATCH_APPLY_AUTO ((dispatch_queue_t)0)
 
-/// Runs `block` with each number below `iterations` and returns when all are done: side by side, or in order on a
-/// serial queue.
+/// Runs `block` with each number below `iterations` and returns when all are done: in parallel, or in order on a serial
+/// queue.
 DISPATCH_EXPORT void dispatch_apply(size_t iterations, dispatch_queue_t _Nullable queue, void (^block)(size_t number));
 
 /// dispatch_apply for a function.
 DISPATCH_EXPORT void dispatch_apply_f(size_t iterations, dispatch_queue_t _Nullable queue, void* _Nullable context,
                                       void (*work)(void* _Nullable context, size_t number));
 
-/// A counting semaphore, retained for the caller; nil for a negative value.
+/// Makes a counting semaphore, retained for the caller; nil for a negative value.
 DISPATCH_EXPORT dispatch_semaphore_t _Nullable dispatch_semaphore_create(intptr_t value) DISPATCH_RETURNS_RETAINED;
 
-/// Takes one, waiting if there is none; non-zero when `timeout` came first.
+/// Lowers the value by one, and waits first while it is zero; returns non-zero if `timeout` came first.
 DISPATCH_EXPORT intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout);
 
-/// Gives one; non-zero when a waiter was woken.
+/// Raises the value by one; returns non-zero if this woke a waiting thread.
 DISPATCH_EXPORT intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore);
 
-/// A group of nothing yet, retained for the caller.
+/// Makes an empty group, retained for the caller.
 DISPATCH_EXPORT dispatch_group_t dispatch_group_create(void) DISPATCH_RETURNS_RETAINED;
 
-/// One thing more that the group waits for, until dispatch_group_leave.
+/// Adds one to the work that the group waits for, until dispatch_group_leave.
 DISPATCH_EXPORT void dispatch_group_enter(dispatch_group_t group);
 
-/// One thing fewer; raises if none is left.
+/// Ends one piece of the group's work; raises if there is none.
 DISPATCH_EXPORT void dispatch_group_leave(dispatch_group_t group);
 
 /// dispatch_async of a block that the group waits for.
 DISPATCH_EXPORT void dispatch_group_async(dispatch_group_t group, dispatch_queue_t queue, dispatch_block_t block);
 
-/// Waits until the group waits for nothing; non-zero when `timeout` came first.
+/// Waits until the group has no work left; returns non-zero if `timeout` came first.
 DISPATCH_EXPORT intptr_t dispatch_group_wait(dispatch_group_t group, dispatch_time_t timeout);
 
-/// Runs a copy of `block` on `queue` once the group waits for nothing, which may be now.
+/// Runs a copy of `block` on `queue` once the group has no work left, at once if it has none now.
 DISPATCH_EXPORT void dispatch_group_notify(dispatch_group_t group, dispatch_queue_t queue, dispatch_block_t block);
 
 /// Passed to dispatch_data_create to have the bytes copied.
@@ -179,15 +179,15 @@ DISPATCH_EXPORT void dispatch_group_notify(dispatch_group_t group, dispatch_queu
 #define DISPATCH_DATA_DESTRUCTOR_FREE _alloy_dispatch_data_destructor_free()
 DISPATCH_EXPORT dispatch_block_t _alloy_dispatch_data_destructor_free(void);
 
-/// Bytes that do not change, retained for the caller: a copy, or the given bytes until `destructor` is
-/// called.
+/// Makes data that does not change, retained for the caller: a copy of the bytes, or the given bytes until `destructor`
+/// is called.
 DISPATCH_EXPORT dispatch_data_t dispatch_data_create(const void* buffer, size_t size, dispatch_queue_t _Nullable queue,
                                                      dispatch_block_t _Nullable destructor) DISPATCH_RETURNS_RETAINED;
 
 /// Number of bytes.
 DISPATCH_EXPORT size_t dispatch_data_get_size(dispatch_data_t data);
 
-/// Address and number of the bytes, valid while the returned object, retained for the caller, lives.
+/// Returns an object, retained for the caller, that keeps the bytes valid, and sets their address and number.
 DISPATCH_EXPORT dispatch_data_t dispatch_data_create_map(dispatch_data_t data, const void* _Nullable* _Nullable buffer,
                                                          size_t* _Nullable size) DISPATCH_RETURNS_RETAINED;
 

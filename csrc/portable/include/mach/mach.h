@@ -1,4 +1,4 @@
-// Of Darwin's kernel interface its clock and the size of a page.
+// The clock and the page size of Darwin's kernel interface.
 #pragma once
 
 #include <mach/mach_time.h>

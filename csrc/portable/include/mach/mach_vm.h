@@ -1,4 +1,4 @@
-// Of Darwin's virtual memory the size of a page.
+// The page size of Darwin's virtual memory.
 #pragma once
 
 #include <mach/vm_param.h>

@@ -1,4 +1,4 @@
-// Darwin's names of the size of a page; those of Linux, if a header has given them.
+// Darwin's names for the page size; a Linux header that defines them first wins.
 #pragma once
 
 #include <mach/vm_page_size.h>

@@ -1,4 +1,4 @@
-// Messages by the functions that compiled code sends them with elsewhere.
+// The functions that send messages where compiled code calls them; programs can call them here too.
 #pragma once
 #pragma GCC system_header  // include_next is no standard C
 
@@ -7,15 +7,15 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/// Sends a message; to be cast to the type of its method. nil answers 0.
+/// Sends a message; cast it to the type of the method. A message to nil returns 0.
 void objc_msgSend(void);
 
-/// Sends a message to the method of a superclass; to be cast to the type of the method, whose first parameter is a
-/// `struct objc_super*` instead.
+/// Sends a message to the superclass's method; cast it to the type of the method, with a `struct objc_super*` as the
+/// first parameter.
 void objc_msgSendSuper(void);
 
 #ifdef __x86_64__
-/// The same for methods that give back a structure in memory.
+/// The same for methods that return a structure in memory.
 void objc_msgSend_stret(void);
 void objc_msgSendSuper_stret(void);
 #endif

@@ -1,10 +1,10 @@
-// The types of the Objective-C runtime, and what each file compiled for -fobjc-runtime=gnustep-1.9 needs to run on
-// GCC's runtime: the names under which libAlloyObjC has what other libraries have too, and its classes before anything
-// else.
+// The types of the Objective-C runtime. In each file compiled for -fobjc-runtime=gnustep-1.9, it also makes GCC's
+// runtime usable: it renames the functions that libAlloyObjC defines and other libraries define too, and loads the
+// file's classes before anything else.
 #pragma once
 #pragma GCC system_header  // include_next is no standard C
 
-// A method is of Apple's type, which compilers let programs cast to that of any function.
+// Gives methods Apple's type, which compilers let programs cast to any function type.
 #define IMP alloy_variadic_method
 #include_next <objc/objc.h>
 #undef IMP
@@ -22,8 +22,9 @@ __asm__(
     ".weakref class_replaceMethod, alloy_replace_method\n"
     ".weakref alloy_load_file, .objc_load_function");
 
-// The compiler registers a file's classes, selectors and strings behind its static initialisers, which may use them:
-// here each file hands them over first, and when all of a program or library have, they are loaded.
+// The compiler registers a file's classes, selectors and strings after the file's static initialisers, which may use
+// them. So each file registers them first here, and they are loaded when all files of a program or library have done
+// so.
 #ifdef __cplusplus
 extern "C" {
 #endif

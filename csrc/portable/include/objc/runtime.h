@@ -2,7 +2,7 @@
 #pragma once
 #pragma GCC system_header  // include_next is no standard C
 
-// GCC's header reads the class of an object as a field of a structure, which automatic reference counting refuses.
+// GCC's header reads an object's class from a field of a structure, which automatic reference counting refuses.
 #if defined(__OBJC__) && __has_feature(objc_arc)
 struct alloy_object {
   __unsafe_unretained Class class_pointer;
@@ -15,11 +15,11 @@ static inline Class object_getClass(id object) { return alloy_class_of((__bridge
 #include_next <objc/runtime.h>
 #endif
 
-// What GCC's runtime lacks.
+// Functions that GCC's runtime lacks.
 #ifdef __cplusplus
 extern "C" {
 #endif
-/// How an association keeps its object.
+/// The ways in which an association keeps its object.
 enum {
   OBJC_ASSOCIATION_ASSIGN = 0,
   OBJC_ASSOCIATION_RETAIN_NONATOMIC = 1,
@@ -29,13 +29,14 @@ enum {
 };
 typedef uintptr_t objc_AssociationPolicy;
 
-/// Keeps `value` beside `object` until `object` goes, in the place of what had the key before; nil removes that.
+/// Associates `value` with `object` under the key, in place of an earlier value, until `object` is freed; nil removes
+/// it.
 void objc_setAssociatedObject(id object, const void* key, id value, objc_AssociationPolicy policy);
 
-/// What `object` keeps under the key, or nil.
+/// The value associated with `object` under the key, or nil.
 id objc_getAssociatedObject(id object, const void* key);
 
-/// Removes all that `object` keeps.
+/// Removes all values associated with `object`.
 void objc_removeAssociatedObjects(id object);
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/// A lock of one thread at a time, which that thread must not take again.
+/// A lock that one thread holds at a time; the thread must not lock it again.
 typedef struct os_unfair_lock_s {
   pthread_mutex_t mutex;
 } os_unfair_lock;
@@ -16,11 +16,11 @@ typedef os_unfair_lock* os_unfair_lock_t;
 #define OS_UNFAIR_LOCK_INIT ((os_unfair_lock){PTHREAD_MUTEX_INITIALIZER})
 #endif
 
-/// Waits until no other thread has the lock, and takes it.
+/// Waits until no other thread holds the lock, and locks it.
 static inline void os_unfair_lock_lock(os_unfair_lock_t lock) { pthread_mutex_lock(&lock->mutex); }
 
-/// Takes the lock if no thread has it; whether it did.
+/// Locks it if no thread holds it; returns true if so.
 static inline bool os_unfair_lock_trylock(os_unfair_lock_t lock) { return pthread_mutex_trylock(&lock->mutex) == 0; }
 
-/// Gives the lock back.
+/// Unlocks it.
 static inline void os_unfair_lock_unlock(os_unfair_lock_t lock) { pthread_mutex_unlock(&lock->mutex); }

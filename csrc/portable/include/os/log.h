@@ -1,22 +1,22 @@
-// Darwin's logging in Objective-C: messages go to standard error, as NSLog's do; those of the levels info and debug,
-// which a Mac does not show by itself, nowhere.
+// Darwin's logging in Objective-C. Messages go to standard error, like NSLog's; info and debug messages, which a Mac
+// does not show by default, are dropped.
 #pragma once
 
 #import <Foundation/Foundation.h>
 
-/// Whose messages they are.
+/// The text before each message, which names its source.
 typedef NSString* os_log_t;
 
-/// Messages of nobody in particular.
+/// Logs without such a text.
 #define OS_LOG_DEFAULT ((os_log_t)0)
 
-/// The messages of a part of a program, retained for the caller.
+/// Names a part of a program as the source of messages; retained for the caller.
 static inline os_log_t os_log_create(const char* subsystem, const char* category) __attribute__((ns_returns_retained));
 static inline os_log_t os_log_create(const char* subsystem, const char* category) {
   return [[NSString alloc] initWithFormat:@"[%s:%s] ", subsystem, category];
 }
 
-// A format may say in braces behind a % who is to see the value, as in %{public}s: here everybody does.
+// A format may say in braces after % who sees a value, as in %{public}s; here everybody does.
 static inline void alloy_log(os_log_t log, const char* format, ...) {
   NSMutableString* plain = [[NSMutableString alloc] init];
   for (const char* at = format; *at;) {
