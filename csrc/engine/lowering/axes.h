@@ -1,4 +1,4 @@
-// What is computed along axes, on systems that cannot do so for every rank, too. Private to the engine.
+// Work along axes, also on systems that limit the ranks or axes. Private to the engine.
 #pragma once
 
 #include <functional>
@@ -7,20 +7,21 @@
 
 namespace alloy::engine {
 
-// The axes of an op, from the front, in ascending order and each once.
+// The axes of an op, counted from the front, in ascending order, without repeats.
 ir::Dims axes_of(const ir::Op& op);
 
-// `x` reduced over these axes, which ascend; they stay, with size 1.
+// Reduces `x` over the axes, which ascend; they stay, with length 1.
 MPSGraphTensor* reduced(const Lowering& lowering, const Shaped& x, const ir::Dims& axes, const Reduction& reduction,
                         NSString* name);
-// The first operand of an op reduced over its axes.
+// Reduces the first operand of an op over the op's axes.
 MPSGraphTensor* reduced(const Lowering& lowering, const ir::Op& op, const Reduction& reduction, NSString* name);
 
-// What the framework computes of a tensor along one axis.
+// A computation of the framework along one axis.
 using AlongAxis = std::function<MPSGraphTensor*(MPSGraphTensor* x, NSInteger axis, NSString* name)>;
-// That of the first operand of an op, along its axis.
+// Runs `work` on the first operand of an op along the op's axis.
 MPSGraphTensor* along_axis(const Lowering& lowering, const ir::Op& op, const AlongAxis& work, NSString* name);
-// The same, of what a quirk allows along some axes only: with `is_flat` of three axes, along the middle one.
+// The same for work that a quirk forbids along some axes: with `is_flat`, the operand is reshaped to three axes and
+// `work` runs along the middle one.
 MPSGraphTensor* along_axis(const Lowering& lowering, const ir::Op& op, bool is_flat, const AlongAxis& work,
                            NSString* name);
 

@@ -34,7 +34,7 @@ MPSGraphTensor* reduced(const Lowering& lowering, const Shaped& x, const Dims& a
 MPSGraphTensor* reduced(const Lowering& lowering, const ir::Op& op, const Reduction& reduction, NSString* name) {
   const Dims axes = axes_of(op);
   if (!axes.empty()) return reduced(lowering, lowering.shaped_x(op), axes, reduction, name);
-  // Over no axes each element stands alone, and every reduction but this one gives it back.
+  // Over no axes every reduction but variance returns its operand.
   MPSGraphTensor* x = lowering.x(op);
   if (op.code != OpCode::variance) return [lowering.graph() identityWithTensor:x name:name];
   return [lowering.graph() subtractionWithPrimaryTensor:x secondaryTensor:x name:name];

@@ -1,4 +1,5 @@
-// Complex numbers and Fourier transforms. Their selectors are of macOS 14: engine/computable.cpp refuses them before.
+// Complex numbers and Fourier transforms. Their methods need macOS 14; engine/computable.cpp refuses them on older
+// systems.
 
 #import "engine/lowering/ops.h"
 
@@ -27,7 +28,7 @@ namespace {
 using ir::Attr;
 using ir::Dims;
 
-// The framework's graph, of which `selector` is known to be there.
+// The framework's graph, after a check that it has `selector`.
 id<AlloyComplexSelectors> complex_graph(const Lowering& lowering, const ir::Op& op, SEL selector) {
   if (![lowering.graph() respondsToSelector:selector]) {
     op.fail("Complex numbers are not available on this system", ir::Error::Kind::kType);
@@ -39,7 +40,7 @@ MPSGraphTensor* reshaped(const Lowering& lowering, MPSGraphTensor* tensor, const
   return [lowering.graph() reshapeTensor:tensor withShape:mps_numbers(dims) name:name];
 }
 
-// Real and imaginary parts as complex numbers of these dimensions.
+// Complex numbers of shape `dims` from their real and imaginary parts.
 MPSGraphTensor* joined(const Lowering& lowering, const ir::Op& op, MPSGraphTensor* pairs, const Dims& dims,
                        NSString* name) {
   const auto graph = complex_graph(lowering, op, @selector(complexTensorWithRealTensor:imaginaryTensor:name:));
@@ -50,7 +51,7 @@ MPSGraphTensor* joined(const Lowering& lowering, const ir::Op& op, MPSGraphTenso
   return [graph complexTensorWithRealTensor:part(0) imaginaryTensor:part(1) name:name];
 }
 
-// The parts of complex numbers along a last axis.
+// The parts of complex numbers, along a new last axis.
 MPSGraphTensor* parted(const Lowering& lowering, const ir::Op& op, MPSGraphTensor* numbers, const Dims& pairs,
                        NSString* name) {
   const auto graph = complex_graph(lowering, op, @selector(realPartOfTensor:name:));
@@ -85,7 +86,7 @@ Nodes lower_fourier_transform(Lowering& lowering, const ir::Op& op, NSString* na
   id<AlloyFourierDescriptor> descriptor = [descriptors descriptor];
   [descriptor setInverse:op.attributes.flag(Attr::kInverse)];
   [descriptor setScalingMode:scaling == "none" ? 0 : scaling == "size" ? 1 : 2];
-  // What the parts were taken from is there already.
+  // If the parts were taken from complex numbers, those are used.
   const ir::Op& from = *op.operands[0].op;
   MPSGraphTensor* given = from.code == ir::OpCode::view_as_real ? lowering.tensor(from.operands[0])
                                                                 : joined(lowering, op, lowering.x(op), dims, nil);

@@ -1,4 +1,4 @@
-// Ops that say what flows where: conditionals and loops call back for their regions.
+// Conditionals and loops, whose regions are lowered in blocks that the framework calls.
 
 #import "engine/lowering/ops.h"
 
@@ -81,7 +81,8 @@ Nodes lower_for_loop(Lowering& lowering, const ir::Op& op, NSString* name) {
                        name:name];
 }
 
-// Those that never come here: they are made where a region is, behind the framework, or between two graphs of it.
+// These ops are never lowered by themselves: an argument is made with its region, a fused op only behind the framework,
+// and a native op runs on the host between two of the framework's graphs.
 Nodes lower_argument(Lowering&, const ir::Op& op, NSString*) { op.fail("An argument cannot be lowered"); }
 Nodes lower_fused(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }
 Nodes lower_native(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }

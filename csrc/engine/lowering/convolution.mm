@@ -13,7 +13,7 @@ using ir::kMostImages;
 using ir::OpCode;
 using ir::Shape;
 
-// The windows of a convolution with weights of that shape.
+// The windows of a convolution with weights of shape `weights`.
 std::vector<ir::Window> windows_of_convolution(const ir::Op& op, const Shape& source, const Shape& weights) {
   Dims kernel;
   for (int64_t axis : ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout)).spatial) {
@@ -62,13 +62,13 @@ MPSGraphConvolution3DOpDescriptor* convolution_3d(const ir::Op& op, const Shape&
                                                    weightsLayout:mps_layout(op.attributes.word(Attr::kWeightsLayout))];
 }
 
-// In which type the gradient to weights is computed.
+// The type in which the gradient to the weights is computed.
 ir::DType weights_gradient_in(const Lowering& lowering, const ir::Op& op) {
   const ir::DType dtype = op.results[0].dtype;
   return lowering.has(ir::Quirk::half_convolution_gradient) ? computed_in(dtype) : dtype;
 }
 
-// Of at most kMostImages images at a time, where the framework is wrong about more.
+// Computes at most kMostImages images at a time where the framework gives wrong results for more.
 MPSGraphTensor* convolution_gradient(const Lowering& lowering, const ir::Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
   const bool to_data = op.code == OpCode::conv2d_data_gradient;

@@ -1,4 +1,4 @@
-// Elementwise ops whose rows do not say which selector they are.
+// Elementwise ops whose rows name no selector.
 
 #import "engine/lowering/ops.h"
 

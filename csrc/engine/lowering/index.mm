@@ -16,8 +16,8 @@ using ir::Attr;
 using ir::Dims;
 using ir::Shape;
 
-// A slice in the framework's terms: every start and end resolved, and a mask where a backward slice runs past the first
-// element.
+// The arguments of the framework's slice: every start and end resolved, and a mask bit for each backward slice that
+// runs past the first element.
 struct SliceWords {
   Dims starts, ends, strides;
   uint32_t end_mask = 0;
@@ -52,7 +52,7 @@ MPSGraphTensor* zeros(const Lowering& lowering, Dims dims, size_t axis, int64_t 
   return zeros(lowering, {dtype, Shape(dims)});
 }
 
-// The adjoint of a strided slice along one axis: zeros between the elements, before and after, by concatenation.
+// The adjoint of a strided slice along one axis. It concatenates zeros between, before and after the elements.
 Shaped spread(const Lowering& lowering, Shaped g, size_t axis, const ir::SliceAxis& s, int64_t extent,
               ir::DType dtype) {
   MPSGraph* graph = lowering.graph();
@@ -95,7 +95,7 @@ Shaped spread(const Lowering& lowering, Shaped g, size_t axis, const ir::SliceAx
   return g;
 }
 
-// Without Apple's slice gradient, which is wrong for strides other than 1.
+// Avoids Apple's slice gradient, which is wrong for strides other than 1.
 MPSGraphTensor* slice_gradient_by_parts(const Lowering& lowering, const ir::Op& op) {
   const ir::Type& type = op.results[0];
   Shaped g = lowering.shaped_x(op);
@@ -118,7 +118,7 @@ MPSGraphScatterMode mode_of(const ir::Op& op) {
   return std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == mode; })->second;
 }
 
-// In which type a scatter is computed.
+// The type in which a scatter is computed.
 ir::DType scattered_in(const Lowering& lowering, const ir::Op& op) {
   const ir::DType dtype = op.results[0].dtype;
   const bool is_wrong =
@@ -127,7 +127,7 @@ ir::DType scattered_in(const Lowering& lowering, const ir::Op& op) {
   return is_wrong || aborts ? computed_in(dtype) : dtype;
 }
 
-// What a scatter makes of its first operands; the second one has elements of the same type only where the first one is
+// Runs a scatter on its first two operands. The second operand has the type of the elements only if the first is the
 // data.
 using Scatter = std::function<MPSGraphTensor*(MPSGraphTensor* x, MPSGraphTensor* other, NSString* name)>;
 MPSGraphTensor* scattered(const Lowering& lowering, const ir::Op& op, bool has_data, const Scatter& work,

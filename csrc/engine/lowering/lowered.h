@@ -1,4 +1,4 @@
-// A step as nodes of the framework's graph. Private to the engine.
+// A step, or a part of one, as nodes of the framework's graph. Private to the engine.
 #pragma once
 
 #import "engine/graph_impl.h"
@@ -6,52 +6,52 @@
 
 namespace alloy::engine {
 
-// The name of a target that nobody asked for.
+// The name of a target that nobody requested.
 inline constexpr const char kUnasked[] = "alloy/unasked";
 
 class LibraryFunction;
 struct Lowered;
 
-// A call of a function of a library, of values that have numbers (ir/transform/cut.h).
+// A call of a library's function; its operands and results are the numbers of values (ir/transform/cut.h).
 struct LibraryCall {
   const LibraryFunction* function;
-  std::string name, location;  // of its op
+  std::string name, location;  // of the call's op
   std::vector<size_t> operands, results;
 };
 
-// What a step with ops of libraries computes before its last part: parts, and behind each some calls.
+// The work of a step with library ops before its last part: stages, each a part and the calls after it.
 struct LoweredHostCalls {
   struct Stage {
-    std::shared_ptr<const Lowered> part;  // null where there is nothing to compute
+    std::shared_ptr<const Lowered> part;  // null if there is nothing to compute
     std::vector<LibraryCall> calls;
   };
   std::vector<Stage> stages;
-  std::vector<ir::Type> values;  // those that have numbers
+  std::vector<ir::Type> values;  // the types of the numbered values
 };
 
-// Nodes cannot be removed from a graph of the framework, so they are made once and compiled as often as needed. The
-// tensors are that graph's, which `framework` keeps.
+// Nodes cannot be removed from a graph of the framework, so a step is lowered once and compiled as often as needed.
+// `framework` keeps the graph that owns the tensors.
 struct Lowered {
-  // Adds them. Throws ir::Error where the step cannot be computed, or where the shapes of feeds are open, but for those
-  // of a step that is only to be written to a file (`may_be_open`). The caller holds the graph's lock. With `steps`
-  // they are so many steps (ir::repeat), of each of which `feeds` are.
+  // Adds the nodes. Throws ir::Error if the step cannot be computed, or if feeds have open shapes and the step is not
+  // only exported (`may_be_open`). The caller holds the graph's lock. With `steps`, the nodes compute that many steps
+  // (ir::repeat), and `feeds` are those of one step.
   static std::shared_ptr<const Lowered> make(Graph& graph, const std::vector<ir::Feed>& feeds,
                                              const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates,
                                              std::optional<int64_t> steps = std::nullopt, bool may_be_open = false);
 
   std::shared_ptr<Framework> framework = {};
-  size_t ops = 0;         // that they stand for
-  bool assigns = false;   // variables
-  bool may_last = false;  // as long as a user may want to interrupt it
+  size_t ops = 0;         // the number of ops lowered
+  bool assigns = false;   // whether a variable is assigned
+  bool may_last = false;  // whether a run may last so long that a user wants to interrupt it
   std::vector<ir::Shape> feed_shapes = {};
   std::vector<ir::Type> feed_types = {}, result_types = {};
   // `fed`, in order: feeds, then values of other parts, then the variables of VariableStorage::kBuffers that are read.
-  // `fetched`: fetches, then those variables that are written, then values for other parts, then an unused target if
-  // the framework needs one and there is none.
+  // `fetched`: fetches, then the variables of that storage that are written, then values for other parts, then an
+  // unused target if there is no other and the framework needs one.
   std::vector<MPSGraphTensor*> fed = {}, fetched = {};
   std::vector<Buffers*> reads = {}, writes = {};
-  // Of a part of a step: which of the step's feeds it is fed, the numbers of the values that it is fed behind these,
-  // and of those that it gives as its last targets. The last part has what comes before.
+  // Only of a part of a step: the indices of the step's feeds that it is fed, the numbers of the values fed after
+  // these, and the numbers of the values that its last targets give. The last part also holds the stages before it.
   std::vector<size_t> feeds = {}, entering = {}, leaving = {};
   std::shared_ptr<const LoweredHostCalls> host_calls = {};
   Ref<NSMutableDictionary*> types = {};                // of `fed`

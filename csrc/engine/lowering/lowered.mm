@@ -17,7 +17,7 @@ namespace alloy::engine {
 namespace {
 
 // Turns the effects of a specialised graph into further results. Returns the slots of the variables whose new values
-// those are.
+// these results are.
 std::vector<int64_t> remove_effects(ir::Specialized& special) {
   std::vector<int64_t> slots;
   ir::carry_feeds(special, [&](const ir::Graph& graph) {
@@ -28,31 +28,30 @@ std::vector<int64_t> remove_effects(ir::Specialized& special) {
   return slots;
 }
 
-// True if the framework need not accept the tensor of this value as a target: placeholders, constants and variables.
+// True if the framework may refuse the value's tensor as a target: placeholders, constants and variables.
 bool is_no_target(const ir::Value& value) { return value.op->operands.empty(); }
 
 void require_known(const ir::Op& op) {
   for (const ir::Type& type : op.results) {
-    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has.
+    // The empty value of a conditional's other branch may have an unknown shape (Lowering::lower_region).
     const bool may_be_open = op.code == ir::OpCode::empty && op.block->parent != nullptr;
     if (!type.is_static() && !may_be_open) op.fail("The shape " + to_string(type.shape) + " is not known");
   }
 }
 
-// Throws ir::Error where an op cannot be computed, or its shapes are not what is required of them.
+// Throws ir::Error if an op cannot be computed, or if `require_shapes` refuses its shapes.
 void require_lowerable(const ir::Block& block, void (*require_shapes)(const ir::Op&)) {
   for (const auto& op : block.ops) {
     require_computable(*op, device_system());
     if (op->code == ir::OpCode::native && block.parent != nullptr) {
-      op->fail("An op of a library runs between two parts of a step, and not in a loop or a conditional, nor where a "
-               "dispatch makes several steps");
+      op->fail("An op of a library cannot run in a loop or a conditional, nor in several steps of one dispatch");
     }
     require_shapes(*op);
     for (const auto& region : op->regions) require_lowerable(*region, require_shapes);
   }
 }
 
-// A step that assigns nothing before its end, and in which nothing waits for anything.
+// Moves all assignments to the end of the step, and removes the reads of variables and the order that ops wait for.
 void assign_last(ir::Specialized& special) {
   ir::carry_feeds(special, [](const ir::Graph& graph) {
     ir::Pure pure = ir::remove_effects(graph);
@@ -69,8 +68,9 @@ void assign_last(ir::Specialized& special) {
   });
 }
 
-// The framework's loops carry what ours stack, and the values that variables have between iterations: a loop of
-// theirs that assigned would not tell its readers which value they see. What is assigned at last is assigned behind.
+// Turns the stacked results of loops into carried values, since the framework's loops only carry. If a loop or
+// conditional assigns variables, these become carried values, too, and are assigned at the end of the step: readers in
+// one of the framework's loops cannot tell which value they see.
 void prepare_regions(ir::Specialized& special) {
   const auto& ops = special.graph->body().ops;
   if (std::all_of(ops.begin(), ops.end(), [](const auto& op) { return op->regions.empty(); })) return;
@@ -80,7 +80,7 @@ void prepare_regions(ir::Specialized& special) {
   assign_last(special);
 }
 
-// One after the other: what a variable begins with makes room for the next one's memory.
+// Makes one variable at a time: its initial value is freed before the memory for the next is taken.
 void make_variables(Graph& graph, const ir::Graph& special) {
   for (const auto& op : special.body().ops) {
     if (op->code == ir::OpCode::variable) variable_tensor(graph, *op);
@@ -107,7 +107,7 @@ void declare_feeds(Graph& graph, const ir::Specialized& special, const Lowering&
   }
 }
 
-// Every target is a tensor of its own, which the framework accepts as one.
+// Gives each result a target of its own that the framework accepts.
 void declare_results(const ir::Specialized& special, const Lowering& lowering, Lowered& out) {
   MPSGraph* framework = out.framework->graph.get();
   std::unordered_set<MPSGraphTensor*> taken;
@@ -125,10 +125,10 @@ void declare_results(const ir::Specialized& special, const Lowering& lowering, L
   }
 }
 
-// `written`: the slots of the variables whose new values are the last results.
+// Lowers a specialised graph. `written` are the slots of the variables whose new values are the last results.
 void lower(Graph& graph, const ir::Specialized& special, const std::vector<int64_t>& written, Lowered& out) {
   Graph::Impl& own = graph.impl();
-  own.land_all();  // nothing may run while the framework's graph grows
+  own.land_all();  // no run may be in flight while the framework's graph grows
   out.framework = own.framework;
   out.types = Ref<NSMutableDictionary*>::retain([NSMutableDictionary dictionary]);
   out.targets = Ref<NSMutableArray*>::retain([NSMutableArray array]);
@@ -154,7 +154,7 @@ LibraryCall call_of(const ir::NativeCall& call) {
           call.results};
 }
 
-// Lowers a step that is cut. The slots that are written are those of the last results, as for lower().
+// Cuts a step at its library ops and lowers the parts; `written` as for lower().
 void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector<int64_t>& written, Lowered& out) {
   ir::Cut cut = ir::cut(special);
   const auto host_calls = std::make_shared<LoweredHostCalls>();
@@ -181,7 +181,7 @@ void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector
 
 bool is_known(const ir::Value& value) { return value.op->code == ir::OpCode::constant; }
 
-// True if a loop in it runs as often as only a run can tell.
+// True if the number of iterations of some loop is known only in the run.
 bool has_open_loop(const ir::Block& block) {
   return std::any_of(block.ops.begin(), block.ops.end(), [](const auto& op) {
     const auto& operands = op->operands;
@@ -193,10 +193,10 @@ bool has_open_loop(const ir::Block& block) {
 }
 
 bool is_long(const ir::Block& body) {
-  // Some tenths of a second of a slow processor.
+  // Takes a slow processor some tenths of a second.
   constexpr uint64_t kFlops = uint64_t{1} << 32, kBytes = uint64_t{1} << 31;
   if (has_open_loop(body)) return true;
-  double flops = 0, bytes = 0;  // which overflow nowhere
+  double flops = 0, bytes = 0;  // double, since integers may overflow
   for (const auto& op : body.ops) {
     const ir::Cost cost = ir::cost(*op);
     flops += static_cast<double>(cost.flops);

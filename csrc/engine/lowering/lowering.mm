@@ -11,7 +11,7 @@ namespace {
 using ir::OpCode;
 using ir::Quirk;
 
-// By OpCode.
+// The lowering functions, by OpCode.
 constexpr Nodes (*kLowerings[])(Lowering&, const ir::Op&, NSString*) = {
 #define ALLOY_ROW(op, ...) lower_##op,
 #include "ir/ops.def"
@@ -44,7 +44,8 @@ std::vector<MPSGraphTensor*> Lowering::lower_region(const ir::Op& op, size_t k,
   for (size_t i = 0; i < region.arguments.size(); ++i) tensors_[region.arguments[i]->result()] = arguments[i];
   ++depth_;
   for (const auto& inner : region.ops) {
-    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has.
+    // A conditional that lends a value to a gradient gives an empty value in its other branch. If the shape of this is
+    // unknown, zeros of the result's shape replace it.
     if (inner->code != OpCode::empty || inner->results[0].is_static()) lower(*inner);
   }
   --depth_;
@@ -58,7 +59,7 @@ std::vector<MPSGraphTensor*> Lowering::lower_region(const ir::Op& op, size_t k,
 
 void Lowering::lower_assignments() {
   if (has(Quirk::read_after_assign)) {
-    // From here on, an op that uses one of these variables must get the value it holds now.
+    // An op added from here on must use the variable's present value, so it gets a copy of it.
     for (const ir::Op* op : assignments_) {
       MPSGraphTensor*& now = tensors_.at(op->operands[0]);
       if (now == variable_tensor(owner_, *op->operands[0].op)) now = [graph_ identityWithTensor:now name:nil];
@@ -73,7 +74,7 @@ void Lowering::lower(const ir::Op& op) {
     assignments_.push_back(&op);
     return;
   }
-  // An op that says when a variable is read or written sees the assignments before it.
+  // A read or an op that waits for others must come after the assignments before it.
   if (op.code == OpCode::read_variable || !op.after.empty()) lower_assignments();
   if (op.after.empty()) return lower_now(op);
   NSMutableArray* before = [NSMutableArray array];
@@ -94,7 +95,7 @@ void Lowering::lower(const ir::Op& op) {
 void Lowering::lower_now(const ir::Op& op) {
   const Nodes made = kLowerings[static_cast<size_t>(op.code)](*this, op, mps_name(op.name));
   if (made.operation != nil) operations_[&op] = made.operation;
-  // What nobody uses may be left out.
+  // A lowering may leave out the last results of its op if nothing uses them.
   const size_t count = made.tensors == nil ? op.results.size() : [made.tensors count];
   for (uint32_t i = 0; i < count; ++i) {
     tensors_[{const_cast<ir::Op*>(&op), i}] = made.tensors == nil ? made.tensor : [made.tensors objectAtIndex:i];

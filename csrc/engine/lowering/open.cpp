@@ -15,7 +15,7 @@ size_t unknown_axes(const Shape& shape) {
   return static_cast<size_t>(std::count(shape.dims().begin(), shape.dims().end(), ir::kUnknown));
 }
 
-// What stands in for a sum or a product of more axes counts elements.
+// For more axes a stand-in counts elements, which must be known.
 bool has_few_axes(const ir::Op& op) {
   return std::all_of(op.operands.begin(), op.operands.end(),
                      [](const ir::Value& v) { return v.shape().rank() <= ir::kMostRank; });
@@ -39,13 +39,13 @@ bool has_known_windows(const ir::Op& op) {
          (op.operands.size() < 2 || op.operands[1].type().is_static());
 }
 
-// As Apple's own padding wants it.
+// Apple's padding takes only a constant of a floating type.
 bool has_known_filler(const ir::Op& op) {
   const ir::Value filler = op.operands.back();
   return filler.op->code == ir::OpCode::constant && accepts(ir::TypeClass::floating, filler.dtype());
 }
 
-// Whether the fact of its row holds of the op.
+// True if the op fulfils the condition of its row for open shapes.
 bool is_lowered_open(const ir::Op& op) {
   switch (op.info().facts.open) {
     case ir::Open::never: return false;

@@ -7,15 +7,15 @@
 
 namespace alloy::engine {
 
-// What an op became: a tensor for each of its results, or, of an op without results, the operation.
+// The lowering's result: a tensor for each result of the op, or the operation of an op without results.
 struct Nodes {
   Nodes(MPSGraphTensor* tensor) : tensor(tensor) {}
   Nodes(NSArray<MPSGraphTensor*>* tensors) : tensors(tensors) {}
   Nodes(MPSGraphOperation* operation) : operation(operation) {}
 
-  MPSGraphTensor* tensor = nil;             // of one result
-  NSArray<MPSGraphTensor*>* tensors = nil;  // of several
-  MPSGraphOperation* operation = nil;       // of none
+  MPSGraphTensor* tensor = nil;             // of an op with one result
+  NSArray<MPSGraphTensor*>* tensors = nil;  // of an op with several
+  MPSGraphOperation* operation = nil;       // of an op without results
 };
 
 #define ALLOY_ROW(op, ...) Nodes lower_##op(Lowering& lowering, const ir::Op& op, NSString* name);

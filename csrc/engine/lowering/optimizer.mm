@@ -1,12 +1,12 @@
-// Steps of optimizers.
+// Optimizer steps.
 
 #import "engine/lowering/ops.h"
 
 namespace alloy::engine {
 namespace {
 
-// A new value with the shape that it has in ir: by broadcasting with coefficients of shape (1,) the framework may give
-// a scalar another one.
+// Gives a new value its shape in ir: coefficients of shape (1,) broadcast, so the framework may give a scalar another
+// shape.
 MPSGraphTensor* of_own_shape(const Lowering& lowering, const ir::Type& type, MPSGraphTensor* made) {
   if (type.shape.rank() != 0 || !lowering.has(ir::Quirk::optimizer_of_scalar)) return made;
   return [lowering.graph() reshapeTensor:made withShape:@[] name:nil];

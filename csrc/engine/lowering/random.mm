@@ -17,7 +17,7 @@ MPSGraphRandomDistribution distribution(std::string_view word) {
 
 }  // namespace
 
-// Only the framework itself asks for one: users keep a state in a variable.
+// Only the framework itself makes this op: users keep a state in a variable.
 Nodes lower_fresh_random_state(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }
 
 Nodes lower_random(Lowering& lowering, const ir::Op& op, NSString* name) {

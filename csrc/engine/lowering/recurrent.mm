@@ -1,10 +1,9 @@
-// Recurrent cells and their gradients. Apple's gradient selectors give the gradients to all operands. Of these only the
-// ones that the op stands for are used: those of the sums and of what was there before the first step. The gradients to
-// weights and biases are products and sums of ops that do not depend on Apple's.
+// Recurrent layers and their gradients. From Apple's gradient methods, only the gradients to the sums and to the
+// initial states are used. The gradients to weights and biases are products and sums in ops of their own.
 //
 // A public program reports that Apple's automatic gradient of a GRU is wrong, and another one trains with the explicit
-// selector, so the explicit ones are sent. Of what they keep from the forward pass, only the reset gate's sums are read
-// here. That they are the second block is reported, not documented.
+// gradient method, so the explicit methods are used. Of the values that they keep from the forward pass, only the reset
+// gate's sums are read here. That these are the second block is reported, not documented.
 
 #import "engine/lowering/ops.h"
 #import "engine/lowering/state.h"
@@ -29,7 +28,7 @@ MPSGraphSingleGateRNNDescriptor* rnn_descriptor(const Op& op) {
   return d;
 }
 
-// Where cells are used, some drivers end the process.
+// Cells are requested only when needed: some drivers end the process when cells are used.
 MPSGraphLSTMDescriptor* lstm_descriptor(const Op& op, bool gives_cells) {
   MPSGraphLSTMDescriptor* d = [MPSGraphLSTMDescriptor descriptor];
   [d setReverse:flag(op, Attr::kReverse)];
@@ -55,7 +54,7 @@ MPSGraphGRUDescriptor* gru_descriptor(const Op& op) {
   return d;
 }
 
-// The operands of an op from `next` on that its flags say it has, one after the other.
+// Takes an op's optional operands, from operand `next` on, in order, as its flags name them.
 class Operands {
  public:
   Operands(const Lowering& lowering, const Op& op, size_t next) : lowering_(lowering), op_(op), next_(next) {}
@@ -113,7 +112,7 @@ Nodes lower_gru(Lowering& lowering, const Op& op, NSString* name) {
 
 Nodes lower_rnn_gradient(Lowering& lowering, const Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
-  // The gradient of a first state is among the results only if there is one; which one it was makes no difference.
+  // Apple returns the gradient to the initial state only if there is one; its elements do not matter.
   MPSGraphTensor* first = zeros(lowering, op.results[1]);
   NSArray<MPSGraphTensor*>* all =
       [graph singleGateRNNGradientsWithSourceTensor:lowering.x(op, 1)
@@ -132,7 +131,7 @@ Nodes lower_rnn_gradient(Lowering& lowering, const Op& op, NSString* name) {
 
 namespace {
 
-// What an LSTM's gradient is taken of: the whole sequence, or one step.
+// The tensors for the gradient of an LSTM, over the whole sequence or one step.
 struct LstmPart {
   MPSGraphTensor *gradient, *gates, *cells, *first_cell, *last_state, *last_cell;
 };
@@ -160,7 +159,8 @@ Nodes lstm_gradients(const Lowering& lowering, const Op& op, const LstmPart& par
   return @[ [all objectAtIndex:0], [all objectAtIndex:first], [all objectAtIndex:first + 1] ];
 }
 
-// With gradients of the cells of all steps, where the framework takes that of the last one only: step by step.
+// The framework accepts a gradient only for the last step's cell. With gradients to the cells of all steps, this
+// computes the gradient step by step.
 Nodes lstm_gradients_by_steps(const Lowering& lowering, const Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
   const int64_t steps = op.operands[1].shape()[0];
@@ -200,7 +200,7 @@ Nodes lower_gru_gradient(Lowering& lowering, const Op& op, NSString* name) {
   const bool resets_after = op.attributes.flag(Attr::kResetAfter);
   MPSGraph* graph = lowering.graph();
   MPSGraphTensor* source = lowering.x(op, 1);
-  if (resets_after) {  // which keeps more than the sums of the gates
+  if (resets_after) {  // keeps more than the sums of the gates
     source = slice_along(graph, lowering.shaped_x(op, 1), 2, 0, op.results[0].shape[2]).tensor;
   }
   NSArray<MPSGraphTensor*>* all = [graph GRUGradientsWithSourceTensor:source

@@ -1,4 +1,4 @@
-// Structured ops of the family of reductions.
+// Reductions with a lowering of their own.
 
 #import "engine/lowering/axes.h"
 #import "engine/lowering/ops.h"

@@ -1,4 +1,4 @@
-// Ops that give the same elements another shape or order, or several tensors as one.
+// Ops that change the shape or order of elements, or join several tensors.
 
 #import "engine/lowering/ops.h"
 
@@ -9,7 +9,7 @@ Nodes reshaped(const Lowering& lowering, const ir::Op& op, NSString* name) {
   return [lowering.graph() reshapeTensor:lowering.x(op) withShape:mps_shape(op.results[0].shape) name:name];
 }
 
-// The shape of an operand, where it is known only in a run.
+// The shape of an operand as a tensor, known only in a run.
 MPSGraphTensor* shape_tensor(const Lowering& lowering, const ir::Op& op, size_t operand) {
   return [lowering.graph() shapeOfTensor:lowering.x(op, operand) name:nil];
 }
@@ -51,13 +51,13 @@ Nodes lower_bitcast(Lowering& lowering, const ir::Op& op, NSString* name) {
   return [lowering.graph() reinterpretCastTensor:lowering.x(op) toType:mps_type(op.results[0].dtype) name:name];
 }
 
-// By concatenation: Apple's own padding takes only a number known before a run, and is reported to be wrong for some
+// Pads by concatenation: Apple's padding takes only a number known before a run, and is reported to be wrong for some
 // types.
 Nodes lower_pad(Lowering& lowering, const ir::Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
   Shaped x = lowering.shaped_x(op);
   const ir::Dims& padding = op.attributes.ints(ir::Attr::kPadding);
-  if (!op.results[0].is_static()) {  // by a number that is known
+  if (!op.results[0].is_static()) {  // Apple's padding needs a known number
     ir::Dims before, after;
     for (int64_t i = 0; i < padding.size(); ++i) (i % 2 == 0 ? before : after).push_back(padding[i]);
     return [graph padTensor:x.tensor

@@ -1,4 +1,4 @@
-// Softmax, its logarithm and the loss made of it.
+// Softmax, its logarithm and softmax_cross_entropy.
 
 #import "engine/lowering/axes.h"
 #import "engine/lowering/ops.h"
@@ -6,7 +6,7 @@
 namespace alloy::engine {
 namespace {
 
-// In float32, and rounded once.
+// Computed in float32 and rounded once.
 MPSGraphTensor* log_softmax(MPSGraph* graph, MPSGraphTensor* x, NSInteger axis, NSString* name) {
   const MPSDataType type = [x dataType];
   if (type != MPSDataTypeFloat32) {
@@ -55,7 +55,7 @@ Nodes lower_softmax_cross_entropy(Lowering& lowering, const ir::Op& op, NSString
                                         reductionType:loss_reduction(op.attributes.word(ir::Attr::kReduction))
                                                  name:as];
   };
-  // What shape a reduced loss has is not documented.
+  // The shape of Apple's reduced loss is not documented.
   return [graph reshapeTensor:along_axis(lowering, op, loss, name) withShape:mps_shape(op.results[0].shape) name:nil];
 }
 

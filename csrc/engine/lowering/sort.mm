@@ -1,4 +1,4 @@
-// The order of elements, and running totals.
+// Sorting and cumulative ops.
 
 #import "engine/lowering/axes.h"
 #import "engine/lowering/ops.h"
@@ -18,7 +18,7 @@ MPSGraphTensor* in_order(const Lowering& lowering, const ir::Op& op, const Along
   return along_axis(lowering, op, is_flat, work, name);
 }
 
-// Numbers of the same order, in a type that is sorted.
+// Numbers of the same order, in a type that the framework sorts.
 MPSGraphTensor* sortable(const Lowering& lowering, const ir::Op& op, MPSGraphTensor* x) {
   const DType dtype = op.operands[0].dtype();
   if (ir::is_sorted_as_it_is(dtype) || !lowering.has(Quirk::order_of_other_types)) return x;

@@ -1,15 +1,15 @@
-// What stands for a variable. Private to the engine.
+// Tensors of variables, and zeros. Private to the engine.
 #pragma once
 
 #import "engine/lowering/lowering.h"
 
 namespace alloy::engine {
 
-// The tensor of a variable in the framework's graph of `owner`; what the variable begins with goes to the device when
-// the tensor is made.
+// The tensor of a variable in the framework's graph of `owner`. Making it copies the variable's initial value to the
+// device.
 MPSGraphTensor* variable_tensor(Graph& owner, const ir::Op& variable);
 
-// Zeros, for what only has a shape.
+// Zeros of the type.
 MPSGraphTensor* zeros(const Lowering& lowering, const ir::Type& type);
 
 }  // namespace alloy::engine

@@ -1,4 +1,4 @@
-// What comes from outside, constants, and variables.
+// Placeholders, constants and variables.
 
 #import "engine/lowering/state.h"
 
@@ -13,8 +13,9 @@ using ir::Attr;
 
 MPSGraphTensor* made_constant(MPSGraph* graph, const ir::Literal& literal) {
   const ir::Type& type = literal.type();
-  // A scalar travels as a double, which holds no int64 above 2^53, and Apple's true is 255 then. Its shape (1) means
-  // that the shape is resolved by inference (MPSGraphMemoryOps.h).
+  // A scalar constant is passed as a double, which cannot hold every int64 above 2^53, and Apple stores true as 255; so
+  // both are passed as bytes. A constant of shape (1) is passed as bytes, too: for a scalar, Apple's header says that
+  // this shape means an inferred one (MPSGraphMemoryOps.h).
   const bool is_one = type.shape.rank() > 0 && type.shape.element_count() == 1;
   const bool by_bytes = !literal.is_splat() || is_one || type.dtype == ir::DType::boolean || size_of(type.dtype) == 8;
   if (!by_bytes) {

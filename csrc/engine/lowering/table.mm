@@ -1,4 +1,4 @@
-// Table ops: the selector is made from the stem in the op's row.
+// Table ops: their rows name the selector.
 
 #import "engine/lowering/axes.h"
 #import "engine/lowering/ops.h"
@@ -14,8 +14,8 @@ bool is_rounding(OpCode code) {
          code == OpCode::trunc;
 }
 
-// a^b where b is a constant for which one or two other ops compute the same of every a; nil for other powers. Halves
-// that would be rounded twice are computed in float32.
+// a^b for a constant b that one or two faster ops compute exactly for every a; nil for other b. Two-byte floats are
+// computed in float32 if they would be rounded twice.
 MPSGraphTensor* power_of_constant(const Lowering& lowering, const ir::Op& op, NSString* name) {
   const ir::Value exponent = op.operands[1];
   if (exponent.op->code != OpCode::constant || exponent.shape() != ir::Shape()) return nil;
@@ -43,7 +43,7 @@ MPSGraphTensor* power_of_constant(const Lowering& lowering, const ir::Op& op, NS
     return is_half ? narrowed(y) : y;
   }
   if (b != 0.5) return nil;
-  // Unlike the root, the power of -0 is +0, and that of -inf is inf.
+  // Unlike the root, the power 0.5 of -0 is +0 and of -inf is inf.
   MPSGraphTensor* root = [graph absoluteWithTensor:[graph squareRootWithTensor:a name:nil] name:nil];
   return [graph selectWithPredicateTensor:[graph isInfiniteWithTensor:a name:nil]
                       truePredicateTensor:[graph absoluteWithTensor:a name:nil]
@@ -51,7 +51,7 @@ MPSGraphTensor* power_of_constant(const Lowering& lowering, const ir::Op& op, NS
                                      name:name];
 }
 
-// What stands in for a row's selector where the framework is wrong about it, or there is a faster way; nil elsewhere.
+// A replacement for a row's selector if the framework's is wrong or slower; nil if there is none.
 MPSGraphTensor* stand_in(const Lowering& lowering, const ir::Op& op, NSString* name) {
   const ir::DType dtype = op.results[0].dtype;
   const bool is_integer = kind(dtype) == ir::DTypeKind::kSigned || kind(dtype) == ir::DTypeKind::kUnsigned;
@@ -66,7 +66,7 @@ MPSGraphTensor* stand_in(const Lowering& lowering, const ir::Op& op, NSString* n
   if (op.code == OpCode::sign && lowering.has(Quirk::sign_of_negative_zero)) {
     return sign_by_comparison(lowering.graph(), lowering.x(op), dtype, name);
   }
-  // Whether the framework takes integers there is not known.
+  // It is not known if the framework accepts integers.
   if (is_integer && is_rounding(op.code)) return [lowering.graph() identityWithTensor:lowering.x(op) name:name];
   if (op.code == OpCode::power) {
     if (MPSGraphTensor* other = power_of_constant(lowering, op, name); other != nil) return other;

@@ -1,4 +1,4 @@
-// What the descriptors of convolutions and poolings have in common. Private to the engine.
+// Descriptors of convolutions and poolings: their common part. Private to the engine.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace alloy::engine {
 
-// A number of a window, as descriptors take it.
+// A number of a window, in the type that descriptors take.
 inline NSUInteger unsign(int64_t value) { return static_cast<NSUInteger>(value); }
 
-// The windows along each of an op's axes with their padding resolved: the framework gets explicit numbers, so that only
-// ir decides what "same" means. `kernel`: the window's extents along them.
+// The windows along each of an op's axes, with resolved padding: the framework gets explicit numbers, and only ir
+// decides what "same" means. `kernel` holds the window's extents.
 inline std::vector<ir::Window> windows_of(const ir::Op& op, const ir::Shape& source, const ir::Dims& kernel) {
   const ir::Dims axes = ir::window_axes(op.attributes, source.rank());
   std::vector<ir::Window> windows;

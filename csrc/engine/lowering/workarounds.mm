@@ -20,7 +20,7 @@ MPSGraphTensor* number(MPSGraph* graph, double value, ir::DType dtype) {
   return [graph constantWithScalar:value dataType:mps_type(dtype)];
 }
 
-// The extents of pieces of `extent`, none above `most` and as even as possible.
+// Divides `extent` into lengths of at most `most`, as equal as possible.
 Dims pieces(int64_t extent, int64_t most) {
   const int64_t parts = (extent + most - 1) / most;
   Dims lengths;
@@ -80,8 +80,8 @@ MPSGraphTensor* product_in_pieces(MPSGraph* graph, const Shaped& a, const Shaped
                                   NSString* name) {
   const auto rank_a = a.dims.size(), rank_b = b.dims.size();
   const int64_t rows = a.dims[a.dims.size() - 2], along = a.dims.back(), columns = b.dims.back();
-  // Whichever is too long is cut: rows and columns into parts that lie side by side, the inner extent into terms of a
-  // sum.
+  // Rows or columns that are too long are cut into parts whose products lie side by side, a long inner extent into
+  // terms of a sum.
   int64_t start = 0;
   if (along > inner) {
     MPSGraphTensor* sum = nil;
@@ -128,10 +128,10 @@ MPSGraphTensor* exact_quotient(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTenso
                        falsePredicateTensor:x
                                        name:nil];
   };
-  // A quotient by way of float32 is off by 2^-23 of itself: each turn divides what is left over.
+  // A quotient computed in float32 has a relative error of 2^-23; each turn divides the rest and adds that quotient.
   MPSGraphTensor* q = divide(a);
   for (size_t turn = 0; turn < ir::size_of(dtype) / 2 - 1; ++turn) q = add(q, divide(rest(q)));
-  // Now it is off by one at most, upwards or downwards.
+  // Now the quotient is at most one too large or too small.
   MPSGraphTensor* left = rest(q);
   MPSGraphTensor* one = [graph selectWithPredicateTensor:[graph equalWithPrimaryTensor:is_negative(a)
                                                                        secondaryTensor:is_negative(b)
@@ -202,7 +202,7 @@ MPSGraphTensor* power_of_any_base(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTe
                                             secondaryTensor:b
                                                        name:nil];
   MPSGraphTensor* exponent = dtype == real ? b : to_float(b);
-  // From 2^24 on every float32 is an even number; below, it fits an int32.
+  // A float32 of 2^24 or more is an even number; a smaller one fits into an int32.
   MPSGraphTensor* is_small = [graph lessThanWithPrimaryTensor:[graph absoluteWithTensor:exponent name:nil]
                                               secondaryTensor:number(graph, 1 << 24, real)
                                                          name:nil];
