@@ -34,7 +34,7 @@ bool is_one_of(std::string_view words, std::string_view word) {
   return false;
 }
 
-// The number in the type. An integer is the nearest, 0 of NaN.
+// Converts a number to the type. An integer type gets the nearest integer, and 0 for NaN.
 template <class T>
 T from_double(double value) {
   if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
@@ -49,7 +49,7 @@ T from_double(double value) {
   }
 }
 
-// The C++ types of the element types that have one; others are moved as raw bytes only.
+// Calls `f` with a zero of the elements' C++ type, or with a byte if they have none.
 template <class F>
 auto with_native(DType dtype, F f) {
   switch (dtype) {

@@ -1,4 +1,5 @@
-// The static attributes of ops: their names, their kinds, and one op's set of them. What they mean is up to the rules.
+// The static attributes of ops: their names, their kinds, and the attributes of one op. The rules give them their
+// meaning.
 #pragma once
 
 #include <functional>
@@ -21,18 +22,18 @@ enum class Attr : uint8_t {
 
 enum class AttrKind : uint8_t { Bool, Int, Float, Word, Ints, Shape, DType, Literal };
 
-// Immutable bytes of a tensor of static type; one element's bytes stand for all of them (a splat).
+// The elements of a tensor of static type, immutable. If all are equal, it may hold only one of them (a splat).
 class Literal {
  public:
   // Copies `bytes`: either one element or the whole tensor in row-major order.
   Literal(Type type, std::span<const std::byte> bytes)
       : Literal(std::move(type), std::vector<std::byte>(bytes.begin(), bytes.end())) {}
-  // The same with bytes that it takes over.
+  // The same, but takes over the bytes.
   Literal(Type type, std::vector<std::byte> bytes);
-  // Every element `value`, converted to the type.
+  // A literal with every element equal to `value`, converted to the type.
   static std::shared_ptr<const Literal> splat(Type type, double value);
-  // Of that type, with elements that are kept elsewhere: only type() may be called, and fill(), if there is `read`,
-  // which writes them all into memory of byte_count() bytes or throws Error.
+  // A literal whose elements are kept elsewhere. Only type() and fill() may be called, fill() only if there is `read`;
+  // `read` writes all elements into memory of byte_count() bytes or throws Error.
   static std::shared_ptr<const Literal> elsewhere(Type type, std::function<void(std::byte*)> read = nullptr);
 
   const Type& type() const { return type_; }
@@ -56,13 +57,13 @@ class Literal {
 using LiteralRef = std::shared_ptr<const Literal>;
 using AttrValue = std::variant<bool, int64_t, double, std::string, Dims, Shape, DType, LiteralRef>;
 
-// As in the text form; constants of many elements are abridged.
+// An attribute's value as in the text form; constants of many elements are abridged.
 std::string to_string(const AttrValue& value);
 std::string_view name(Attr attr);
 AttrKind kind(Attr attr);
 // "Bool", "Int", "Float", "Word", "Ints", "Shape", "DType" or "Literal".
 std::string_view kind_name(Attr attr);
-// The attribute of that printed name, or nothing.
+// The attribute with this printed name, or nothing.
 std::optional<Attr> attr_named(std::string_view text);
 // True if `value` is of the attribute's kind and, for a Word, one of its legal words.
 bool is_legal(Attr attr, const AttrValue& value);
@@ -88,7 +89,7 @@ class Attributes {
   const Dims& ints(Attr attr) const { return get<Dims>(attr); }
   const std::string& word(Attr attr) const { return get<std::string>(attr); }
   const std::map<Attr, AttrValue>& entries() const { return entries_; }
-  // These, but for one.
+  // A copy without one attribute.
   Attributes without(Attr attr) const {
     Attributes others = *this;
     others.entries_.erase(attr);

@@ -1,11 +1,11 @@
-// What a call is given to call back, lambdas with any captures among it.
+// A reference to a lambda or another callable, for calls that call back.
 #pragma once
 
 #include <type_traits>
 
 namespace alloy::ir {
 
-// A callable of the caller, not owned: valid only during the call it is passed to, never allocates.
+// Refers to a callable of the caller. Valid only during the call that it is passed to; never allocates.
 class Callable {
  public:
   template <class F, class = std::enable_if_t<!std::is_same_v<std::remove_cvref_t<F>, Callable>>>

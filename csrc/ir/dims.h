@@ -1,5 +1,5 @@
-// A short list of integers: the dimensions of a shape, axes, strides. Up to six live inside the object, so that the
-// shapes of most tensors allocate nothing. Counts and indices are int64_t, as the elements are.
+// A short list of integers: the dimensions of a shape, axes, strides. Up to six integers are stored in the object, so
+// the shapes of most tensors allocate nothing. Counts and indices are int64_t like the elements.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Dims {
   int64_t& back() { return end()[-1]; }
   int64_t back() const { return end()[-1]; }
 
-  // Elements that a list gains have this value.
+  // New elements have this value.
   void resize(int64_t count, int64_t value = 0) {
     reserve(count);
     if (count > size_) std::fill(end(), begin() + count, value);
@@ -63,12 +63,12 @@ class Dims {
     back() = value;
   }
   void pop_back() { --size_; }
-  // Before the element at `place`.
+  // Inserts before the element at `place`.
   void insert(const int64_t* place, int64_t value) { insert(place, &value, &value + 1); }
   template <std::forward_iterator Iterator>
   void insert(const int64_t* place, Iterator first, Iterator last) {
     const int64_t at = place - begin(), count = std::distance(first, last), tail = size_ - at;
-    const Dims inserted(first, last);  // which may be a part of this
+    const Dims inserted(first, last);  // a copy, since the range may be part of this list
     resize(size_ + count);
     std::copy_backward(begin() + at, begin() + at + tail, end());
     std::copy(inserted.begin(), inserted.end(), begin() + at);
@@ -85,7 +85,7 @@ class Dims {
  private:
   static constexpr int64_t kInside = 6;
 
-  // Of one that holds nothing.
+  // Takes the elements of another list; this one must be empty.
   void take(Dims& other) noexcept;
   void release() {
     if (elements_ != inside_) delete[] elements_;

@@ -1,4 +1,4 @@
-// The element types of tensors. Owns their names, widths and classes; knows nothing of how a platform spells them.
+// The element types of tensors: their names, sizes and kinds. A platform's names for them are kept elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -38,14 +38,14 @@ std::string_view name(DType dtype);
 // Bytes per element.
 size_t size_of(DType dtype);
 DTypeKind kind(DType dtype);
-// The type of that printed name, or nothing.
+// The type with this printed name, or nothing.
 std::optional<DType> dtype_named(std::string_view text);
-// The type of the parts of a complex number, and of the complex numbers with parts of a type, or nothing.
+// The type of a complex number's parts, and the complex type with parts of a type; nothing if there is none.
 std::optional<DType> part_of(DType complex);
 std::optional<DType> complex_of(DType part);
-// The type that arithmetic with the type is done in: float32 for floats of two bytes, int32 and int64 for the narrower
-// integers they hold, else the type itself. Every result is then brought back to the type: floats are rounded, integers
-// wrap around. Sums and products of matrices are accumulated in it, too, or more exactly.
+// The type in which arithmetic on the type is done: float32 for floats, int64 for uint32, int32 for narrower integers,
+// else the type itself. Each result is converted back to the type: floats are rounded, integers wrap around. Matrix
+// products accumulate in this type or more exactly.
 DType computed_in(DType dtype);
 
 }  // namespace alloy::ir

@@ -8,13 +8,13 @@
 namespace alloy::ir {
 namespace {
 
-// True if code in `block` may use what `other` holds: its own block or one around it.
+// True if ops in `block` may use the values of `other`: `other` is the same block or one around it.
 bool can_see(const Block* block, const Block* other) {
   while (block != nullptr && block != other) block = block->parent == nullptr ? nullptr : block->parent->block;
   return block == other;
 }
 
-// How many arguments the op passes to its region `k`.
+// The number of arguments that the op passes to its region `k`.
 size_t argument_count(const Op& op, size_t k) {
   const Regions& regions = op.info().facts.regions;
   if (regions.run == Run::kBackwards) return static_cast<size_t>(op.attributes.integer(Attr::kCount));
@@ -24,7 +24,7 @@ size_t argument_count(const Op& op, size_t k) {
   return own + op.regions[k - 1]->results.size() - regions.own_results[k - 1];
 }
 
-// What is wrong with the number of regions, or of their arguments.
+// The mistake in the number of regions or of their arguments, or nothing.
 std::optional<std::string> region_mistake(const Op& op) {
   const Regions& regions = op.info().facts.regions;
   if (op.regions.size() != regions.count) return "Expected " + std::to_string(regions.count) + " regions";
@@ -155,7 +155,7 @@ class Verifier {
   void verify_types(const Op& op) {
     for (const auto& region : op.regions) {
       const auto is_value = [](const Value& v) { return v && v.index < v.op->results.size(); };
-      if (!std::all_of(region->results.begin(), region->results.end(), is_value)) return;  // has been reported
+      if (!std::all_of(region->results.begin(), region->results.end(), is_value)) return;  // reported above
     }
     try {
       if (infer(op) != op.results) report(op, "has results other than its rule gives");
@@ -183,7 +183,7 @@ class Verifier {
     }
   }
 
-  Defined defined_;  // what can be seen here
+  Defined defined_;  // the values that an op may use at this point
   std::unordered_set<int64_t> slots_;
   std::vector<std::string> problems_;
 };

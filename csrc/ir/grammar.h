@@ -1,4 +1,4 @@
-// The grammar of ops: what the table's columns demand of any op, before its rule looks at types.
+// The grammar of ops: the conditions that the table's columns set for any op, checked before its rule looks at types.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace alloy::ir {
 
-// What is wrong with the number of operands, or with attributes, for that row; or nothing.
+// The mistake in the number of operands or in the attributes, or nothing.
 std::optional<std::string> signature_mistake(const Signature& row, const std::vector<Value>& operands,
                                              const Attributes& attributes);
 
-// What is wrong with the op's operands, attributes, regions or place, or nothing. Types are the rule's business.
+// The mistake in the op's operands, attributes, regions or position, or nothing. The rules check types.
 std::optional<std::string> grammar_mistake(const Op& op);
 
-// Checks the whole graph against the grammar and returns every violation; empty means legal.
+// Checks the whole graph against the grammar and returns every mistake; an empty list means legal.
 std::vector<std::string> verify(const Graph& graph);
 
 }  // namespace alloy::ir

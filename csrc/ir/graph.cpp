@@ -36,7 +36,7 @@ Value Graph::value(OpCode code, std::vector<Value> operands, Attributes attribut
 Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
                std::vector<std::unique_ptr<Block>> regions) {
   auto op = std::make_unique<Op>();
-  // The user may still hold values of regions that are refused with their op.
+  // If the op is refused, its regions are kept, since the user may still hold values of them.
   struct Keep {
     std::unique_ptr<Op>& op;
     std::vector<std::unique_ptr<Block>>& abandoned;
@@ -57,7 +57,7 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   if (code == OpCode::argument) op->fail("Arguments stand at the head of a region, not among its ops");
   if (auto mistake = grammar_mistake(*op)) op->fail(*mistake);
   if (code == OpCode::transpose) {
-    // From here on axes are counted from the front.
+    // Axes are stored as counted from the front.
     Dims permutation = op->attributes.ints(Attr::kPermutation);
     const int64_t rank = permutation.size();
     for (int64_t& axis : permutation) axis = normalize_axis(axis, rank).value_or(axis);

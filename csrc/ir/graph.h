@@ -13,7 +13,7 @@ namespace alloy::ir {
 
 class Block;
 
-// One result of an op. A plain handle: valid as long as the graph lives.
+// One result of an op. A plain handle that is valid as long as the graph lives.
 struct Value {
   Op* op = nullptr;
   uint32_t index = 0;
@@ -37,25 +37,25 @@ class Op {
   Attributes attributes;
   std::vector<Value> operands;
   std::vector<Type> results;
-  std::vector<Op*> after;  // effects and results of these come first, and run whenever this op runs
+  std::vector<Op*> after;                       // ops that run first, whenever this op runs
   std::vector<std::unique_ptr<Block>> regions;  // nested blocks, which may use values of the blocks around them
-  Block* block = nullptr;                       // where the op stands
+  Block* block = nullptr;                       // the block that holds the op
   uint64_t id = 0;                              // grows in the order of creation, which is a legal order of execution
   std::string name;                             // the user's name for it, or empty
   std::string location;                         // the user's file:line, or empty
-  std::string typed;                            // the function the user called, for messages; empty: the op's own name
+  std::string typed;                            // the function that the user called, for messages; or empty
 
   const OpInfo& info() const { return ir::info(code); }
-  // One of its results, as an operand for others.
+  // One of the op's results, as an operand for others.
   Value result(uint32_t index = 0) const { return {const_cast<Op*>(this), index}; }
-  // "[conv2d] message; built at model.py:12." as an Error.
+  // Throws Error "[conv2d] message; built at model.py:12."
   [[noreturn]] void fail(const std::string& message, Error::Kind kind = Error::Kind::kValue) const;
 };
 
 // A list of ops in order of execution, with the values that it returns.
 class Block {
  public:
-  // The values it has on entry, one for each `argument`; only regions of loops have some.
+  // The values given on entry, one for each `argument`; only regions of loops and of custom gradients have some.
   std::vector<std::unique_ptr<Op>> arguments;
   std::vector<std::unique_ptr<Op>> ops;
   std::vector<Value> results;
@@ -70,51 +70,51 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
   ~Graph();
 
-  // Appends an op to the current block, checked by the grammar and its rule. A variable without a slot gets the next
-  // one. Throws Error and leaves the graph as it was.
+  // Appends an op to the current block after checking it against the grammar and its rule. A variable without a slot
+  // gets the next slot. On a mistake, throws Error and leaves the graph unchanged.
   Op* add(OpCode code, std::vector<Value> operands, Attributes attributes = {});
   // The same for an op with one result.
   Value value(OpCode code, std::vector<Value> operands, Attributes attributes = {});
-  // The same for an op with regions, which close_region returned. Where it throws, their values stay valid.
+  // The same for an op with regions that close_region returned. If it throws, the regions' values stay valid.
   Op* add(OpCode code, std::vector<Value> operands, Attributes attributes, std::vector<std::unique_ptr<Block>> regions);
 
-  // Between open and close, ops go to a new nested block, which close hands over with these results. Returns the
-  // block's arguments, which have these types.
+  // Opens a nested block, to which ops are added until close_region ends it. Returns the block's arguments, which have
+  // the given types.
   std::vector<Value> open_region(const std::vector<Type>& arguments = {});
-  // Throws Error where a result is of another graph; the region is abandoned then.
+  // Ends the block and returns it, with its results. Throws Error and abandons the block if a result is of another
+  // graph.
   std::unique_ptr<Block> close_region(std::vector<Value> results);
-  // Ends the open region without a use for it, or takes one that was closed: their values stay valid, but nothing can
-  // use them.
+  // Drops the open region, or a closed one. Its values stay valid, but nothing can use them.
   void abandon_region();
   void abandon(std::unique_ptr<Block> region) { abandoned_.push_back(std::move(region)); }
   bool is_in_region() const { return !open_.empty(); }
   // True if the next op may use the value: it is in the body or in an open region.
   bool sees(Value value) const;
 
-  // The value of region `k` of a conditional as a result of the conditional: one it has, or a new last one, of which
-  // the other region gives unspecified contents.
+  // Makes a value of region `k` of a conditional available as a result of the conditional: an existing result, or a new
+  // last one, for which the other region gives unspecified contents.
   Value lend(Op* conditional, size_t k, Value inner);
 
-  // The value of the region of a counted loop, of all iterations, as a result of the loop: one it has, or a new last
-  // one.
+  // Makes a value of a counted loop's region available as a result of the loop that stacks the value of every
+  // iteration: an existing result, or a new last one.
   Value stack(Op* loop, Value inner);
 
-  // What every op added from now on gets: the user's name and place in the source, the function that the user called,
-  // and the ops it must run after.
+  // Given to every op added from now on: the user's name and location in the source, the function that the user called,
+  // and the ops that run first.
   std::string name;
   std::string location;
   std::string typed;
   std::vector<Op*> after;
-  // The first three as the op has them.
+  // Copies the op's name, location and function.
   void label_as(const Op& op);
 
   Block& body() { return *body_; }
   const Block& body() const { return *body_; }
-  // Number of slots up to the last one that a variable has (attribute `slot`, counted from 0).
+  // One more than the largest slot of a variable (attribute `slot`, counted from 0).
   int64_t variable_count() const { return variable_count_; }
 
  private:
-  // True if `block` is of this graph: the body or an open region, or nested in an op that stands in one of them.
+  // True if `block` belongs to this graph: it is the body, an open region, or nested in an op of one of them.
   bool holds(const Block* block) const;
 
   std::unique_ptr<Block> body_;

@@ -1,4 +1,4 @@
-// The floating types of two bytes as C++ types. They only hold numbers: arithmetic is done in float.
+// The two-byte floats as C++ types. They only hold numbers: arithmetic is done in float.
 #pragma once
 
 #include <bit>
@@ -6,8 +6,8 @@
 
 namespace alloy::ir {
 
-// IEEE 754 binary16: 5 bits of exponent, 10 of fraction. Conversion from float rounds to the nearest, ties to even, and
-// to infinity from 65520 on.
+// IEEE 754 binary16: 5 bits of exponent, 10 of fraction. Conversion from float rounds to nearest, ties to even; 65520
+// and more become infinity.
 struct Float16 {
   uint16_t bits = 0;
 
@@ -18,7 +18,7 @@ struct Float16 {
     if (x > 0x7f800000) {
       y = 0x7e00;  // NaN
     } else if (x < 0x38800000) {
-      // A subnormal: the sum with 1/2 has its digits at the end, rounded.
+      // A subnormal: adding 1/2 rounds and moves its digits to the end.
       y = std::bit_cast<uint32_t>(std::bit_cast<float>(x) + 0.5F) - 0x3f000000;
     } else if (x < 0x477ff000) {
       y = (x - 0x38000000 + 0xfff + (x >> 13 & 1)) >> 13;
@@ -32,7 +32,7 @@ struct Float16 {
   }
 };
 
-// The upper half of a float: its 8 bits of exponent, and 7 of fraction. Conversion rounds to the nearest, ties to even.
+// The upper half of a float: 8 bits of exponent, 7 of fraction. Conversion rounds to nearest, ties to even.
 struct BFloat16 {
   uint16_t bits = 0;
 

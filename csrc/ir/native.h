@@ -1,4 +1,4 @@
-// Functions of libraries that the user has loaded, as ops. What loads them registers them here by their full names.
+// Functions of op libraries that the user has loaded. The loader registers them here under their full names.
 #pragma once
 
 #include <memory>
@@ -9,23 +9,23 @@
 
 namespace alloy::ir {
 
-// What the op `native` must know of its function.
+// A library's function, as the op `native` needs it.
 class NativeFunction {
  public:
   virtual ~NativeFunction() = default;
 
-  // The types of the results, or why there are none: then `mistake` is not empty.
+  // The types of the results; or, if there are none, the reason in `mistake`.
   virtual std::vector<Type> infer(const std::vector<Type>& operands, std::string& mistake) const = 0;
 
   std::string name;      // with its library: LIBRARY.FUNCTION
-  int operands = 0;      // how many it takes
-  std::string gradient;  // the name of the function that is its gradient, or empty: it has none
+  int operands = 0;      // number of operands
+  std::string gradient;  // name of the function that computes its gradient; empty: it has none
 };
 
-// From now on the op `native` knows it; functions are never removed. False if another one has the name. Any thread may
-// call these.
+// Registers a function for the op `native`; functions are never removed. Returns false if another function has the
+// name. Any thread may call these.
 bool add_native_function(std::shared_ptr<const NativeFunction> function);
-// Null where there is none.
+// The function with this name, or null.
 const NativeFunction* find_native_function(const std::string& name);
 
 }  // namespace alloy::ir

@@ -1,4 +1,5 @@
-// What Apple's framework refuses or gets wrong, as data (quirks.def). Which system computes, the device knows.
+// The quirks of Apple's framework: ops that it refuses or gets wrong, as data (quirks.def). The device knows the system
+// that computes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace alloy::ir {
 
-// A system, by the version of its macOS. The portable framework itself has version 0.0 and no quirks.
+// A system, by its version of macOS. The portable framework has version 0.0 and no quirks.
 struct System {
   int major = 0, minor = 0;
 
@@ -18,7 +19,7 @@ struct System {
   auto operator<=>(const System&) const = default;
 };
 
-// A version written in a table, read as text, because 14.10 is not 14.1.
+// Reads a version from text, because 14.10 is not 14.1.
 constexpr System version(std::string_view text) {
   System out;
   int* part = &out.major;
@@ -31,7 +32,7 @@ constexpr System version(std::string_view text) {
 
 // "macOS 13.3", or "none".
 std::string to_string(System system);
-// The systems that can be imitated.
+// The systems that the portable framework can imitate.
 struct NamedSystem {
   std::string_view name;
   System system;
@@ -60,23 +61,23 @@ struct QuirkInfo {
 const QuirkInfo& info(Quirk quirk);
 bool has(System system, Quirk quirk);
 
-// The limits up to which Apple's framework is right, for rows of quirks.def that are about size.
+// The limits up to which Apple's framework is right, for quirks that depend on size.
 inline constexpr int64_t kMostRank = 4, kMostOfMatrix = 32'767, kMostImages = 65'535, kMostChannels = 65'536;
 
-// The types of rows that are about types: integers of 8 or 16 bits, and what Apple's framework sorts.
+// The types of quirks that depend on types: integers of 8 or 16 bits, and the types that Apple's framework sorts.
 inline bool is_narrow(DType dtype) {
   return size_of(dtype) <= 2 && (kind(dtype) == DTypeKind::kSigned || kind(dtype) == DTypeKind::kUnsigned);
 }
 inline bool is_sorted_as_it_is(DType dtype) {
   return dtype == DType::float32 || dtype == DType::float16 || dtype == DType::int32 || dtype == DType::int64;
 }
-// True if an axis is among the last four of so many.
+// True if the axis is among the last four.
 inline bool is_near_the_end(int64_t axis, int64_t rank) { return axis >= rank - kMostRank; }
 
 // "A tensor of bfloat16 aborts on macOS 13.3 (pytorch ...)"
 std::string describe(System system, Quirk quirk);
 
-// The name of the NSException that an imitation raises where that system would end the process.
+// The name of the NSException that an imitation raises where the imitated system would end the process.
 inline constexpr const char kAbortException[] = "AlloyAbortException";
 
 }  // namespace alloy::ir

@@ -1,17 +1,17 @@
-// Counts divided and rounded up.
+// Division of counts, rounded up.
 #pragma once
 
 #include <type_traits>
 
 namespace alloy::ir {
 
-// How many portions of that size hold `count`.
+// The number of portions of `size` that hold `count`.
 template <class T>
 constexpr T divide_up(T count, std::type_identity_t<T> size) {
   return (count + size - 1) / size;
 }
 
-// The smallest multiple of `size` that is not below `count`.
+// The smallest multiple of `size` that is at least `count`.
 template <class T>
 constexpr T round_up(T count, std::type_identity_t<T> size) {
   return divide_up(count, size) * size;

@@ -1,4 +1,4 @@
-// Shapes of tensors, known in part or in full, with broadcasting and printing. Strides and layouts are not here.
+// Shapes of tensors, known in part or in full, with broadcasting and printing. Strides are kept elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace alloy::ir {
 
-// A dimension that is known only when a graph is specialised.
+// A dimension that becomes known when a graph is specialised.
 inline constexpr int64_t kUnknown = -1;
 
-// As many as an array of Apple's framework can have (MPSNDArrayDescriptor).
+// The most axes that an array of Apple's framework can have (MPSNDArrayDescriptor).
 inline constexpr int64_t kMostAxes = 16;
 
 class Shape {
@@ -27,11 +27,11 @@ class Shape {
   bool ranked() const { return dims_.has_value(); }
   // True if rank and every dimension are known.
   bool is_static() const;
-  // Rank, dimensions and one dimension: only of a ranked shape.
+  // Rank, dimensions and one dimension; only for a ranked shape.
   int64_t rank() const { return dims_->size(); }
   const Dims& dims() const { return *dims_; }
   int64_t operator[](int64_t axis) const { return (*dims_)[axis]; }
-  // Product of the dimensions of a static shape.
+  // Product of the dimensions; only for a static shape.
   int64_t element_count() const;
 
   bool operator==(const Shape&) const = default;
@@ -46,24 +46,24 @@ struct Type {
 
   bool operator==(const Type&) const = default;
   bool is_static() const { return shape.is_static(); }
-  // Bytes of a tensor of this static type.
+  // Bytes of a tensor of this type; only for a static type.
   size_t byte_count() const { return shape.element_count() * size_of(dtype); }
-  // True if a tensor of this type can exist, as far as its dimensions are known: none is negative, and they make less
-  // than 2^48 bytes, so that arithmetic on sizes does not overflow.
+  // True if a tensor of this type can exist, as far as its dimensions are known: none is negative, and the tensor has
+  // less than 2^48 bytes, so arithmetic on sizes does not overflow.
   bool is_addressable() const;
 };
 
-// NumPy's rule, aligned at the trailing dimension; an unknown dimension gives way to a known one above 1. Nothing if
-// incompatible.
+// Broadcasts by NumPy's rule; an unknown dimension and one above 1 give the known one. Nothing if the shapes do not
+// fit.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
-// The more precise of two shapes that may describe the same tensor; nothing if they contradict each other.
+// Combines the known dimensions of two shapes of one tensor; nothing if they contradict each other.
 std::optional<Shape> unify(const Shape& a, const Shape& b);
-// `axis` counted from the front, or nothing where it is outside [-rank, rank).
+// The axis, counted from the front; nothing if it is outside [-rank, rank).
 std::optional<int64_t> normalize_axis(int64_t axis, int64_t rank);
 
 // Python's spelling: (64, 10), (5,), (), unknown dimensions as ?, unranked as (...).
 std::string to_string(const Shape& shape);
-// For instance float32(64, ?).
+// For example float32(64, ?).
 std::string to_string(const Type& type);
 
 }  // namespace alloy::ir

@@ -44,7 +44,7 @@ Expr part(Expr x, int64_t which) {
   return squeeze(slice(pairs, rank_of(pairs) - 1, which, which + 1), {-1});
 }
 
-// Pairs of 1 and -1.
+// 1 and -1, for the real and the imaginary part.
 Expr conjugating(Expr pairs) {
   return cast(integers(pairs.graph(), DType::int32, {2}, std::vector<int64_t>{1, -1}), pairs.value().dtype());
 }

@@ -1,4 +1,4 @@
-// Regions, and what only steers.
+// Ops with regions, and fused ops.
 #include <algorithm>
 #include <optional>
 
@@ -14,7 +14,7 @@ void gradient_stop_gradient(GradientRule&) {}
 
 Cost cost_stop_gradient(const Op&) { return {}; }
 
-// ---- what regions share ----
+// ---- checks of regions ----
 
 namespace {
 
@@ -42,7 +42,7 @@ void gradient_argument(GradientRule&) {}
 
 Cost cost_argument(const Op&) { return {}; }
 
-// ---- gradients of the user's own ----
+// ---- custom gradients ----
 
 Types infer_custom_gradient(const Op& op) {
   const auto count = static_cast<size_t>(op.attributes.integer(Attr::kCount));
@@ -66,7 +66,7 @@ Types infer_custom_gradient(const Op& op) {
   return types;
 }
 
-// The walk takes it from the region.
+// The reverse walk handles custom gradients itself (transform/gradients.cpp).
 void gradient_custom_gradient(GradientRule&) {}
 
 Cost cost_custom_gradient(const Op&) { return {}; }
@@ -92,7 +92,7 @@ Types infer_if_else(const Op& op) {
   return types;
 }
 
-// The walk differentiates conditionals itself.
+// The reverse walk differentiates conditionals itself.
 void gradient_if_else(GradientRule&) {}
 
 namespace {
@@ -113,7 +113,8 @@ Cost cost_if_else(const Op& op) {
 
 namespace {
 
-// What a loop carries keeps its types: those of the operands, which the last region gives to the first again.
+// Checks that a loop's carried values keep their types: the operands, the arguments and the results of the last region
+// agree.
 void require_carried(const Op& op) {
   const Regions& regions = op.info().facts.regions;
   for (size_t k = 0; k < op.regions.size(); ++k) {
@@ -130,7 +131,7 @@ void require_carried(const Op& op) {
   const size_t own = regions.own_results[op.regions.size() - 1];
   const std::vector<Value>& given = op.regions.back()->results;
   const size_t carried = op.operands.size() - regions.own_operands;
-  const bool stacks = regions.run == Run::kCounted;  // what is given beside what is carried
+  const bool stacks = regions.run == Run::kCounted;  // counted loops also give values that they stack
   if (given.size() - own < carried || (given.size() - own > carried && !stacks)) {
     op.fail("The loop begins with " + std::to_string(carried) + " values and an iteration gives " +
             std::to_string(given.size() - own));
@@ -196,13 +197,14 @@ Types infer_for_loop(const Op& op) {
   return types;
 }
 
-// The walk differentiates counted loops itself, and refuses the others: what they capture may need a gradient, too.
+// The reverse walk differentiates counted loops itself and refuses other loops: captured values may need a gradient,
+// too.
 void gradient_while_loop(GradientRule&) {}
 void gradient_for_loop(GradientRule&) {}
 
 Cost cost_while_loop(const Op& op) { return total(*op.regions[0]) + total(*op.regions[1]); }
 
-// As often as is known; else once. What it stacks is written once more.
+// The region's cost times the number of iterations, if that is known, else once. Stacking writes each value once more.
 Cost cost_for_loop(const Op& op) {
   const Cost one = total(*op.regions[0]);
   const uint64_t times = iterations(op).value_or(1);

@@ -64,8 +64,8 @@ Types infer_weights_gradient(const Op& op) {
   return {{same_dtype(op), like.shape}};
 }
 
-// conv(x, w), its data gradient (g, w, like x) and its weights gradient (g, x, like w) are linear in each other's
-// operands.
+// The ops of a convolution: conv(x, w), its data gradient (g, w, like x) and its weights gradient (g, x, like w). Each
+// is linear in its first two operands, so their gradients are ops of the same three.
 struct Convolution {
   OpCode forward, data_gradient, weights_gradient;
 
@@ -91,7 +91,7 @@ struct Convolution {
 constexpr Convolution k2d{OpCode::conv2d, OpCode::conv2d_data_gradient, OpCode::conv2d_weights_gradient};
 constexpr Convolution k3d{OpCode::conv3d, OpCode::conv3d_data_gradient, OpCode::conv3d_weights_gradient};
 
-// 2 for each result of the forward convolution and each weight of the filter that gives it.
+// 2 for each result of the forward convolution and each weight that it uses.
 Cost convolution_cost(const Op& op, const Value& weights, const Value& result) {
   const int64_t filters = weights.shape()[WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout)).out];
   if (filters == 0) return cost_of(op, 0);
@@ -125,7 +125,7 @@ Cost cost_conv3d_weights_gradient(const Op& op) { return cost_conv2d_weights_gra
 
 namespace {
 
-// Of the image from which windows make an axis of that extent: a vector of one number.
+// The extent of an image from which a convolution makes `extent` windows along an axis, as a vector of one number.
 Expr transposed_extent(const Composition& c, Expr extent, int64_t axis, int64_t kernel) {
   const int64_t stride = c.attributes.ints(Attr::kStrides)[axis];
   const int64_t reach = (kernel - 1) * c.attributes.ints(Attr::kDilations)[axis] + 1;
@@ -172,14 +172,14 @@ Exprs compose_conv2d_transpose(const Composition& c) {
 
 namespace {
 
-// The attributes of a convolution with so many groups.
+// The convolution's attributes with `groups` groups.
 Attributes with_groups(const Composition& c, int64_t groups) {
   Attributes attributes = c.attributes.without(Attr::kAxis);
   attributes.set(Attr::kGroups, groups);
   return attributes;
 }
 
-// Each channel is a group, whose M filters become filters c M + m.
+// Each channel c is a group; its M filters give the channels c M + m.
 Expr depthwise_2d(const Composition& c, Expr x, Expr weights) {
   if (rank_of(weights) != 4) c.fail("Expected weights of rank 4, got " + text(weights.shape()));
   const WeightsAxes w = WeightsAxes::of_weights(c.attributes.word(Attr::kWeightsLayout));
@@ -188,7 +188,7 @@ Expr depthwise_2d(const Composition& c, Expr x, Expr weights) {
     c.fail("Expected weights with known channels and filters, got " + text(weights.shape()));
   }
   if (channels == 0) c.fail("Expected weights of 1 channel or more, got " + text(weights.shape()));
-  if (w.out < w.in) weights = transpose(weights, {1, 0, 2, 3});  // the filters of a channel side by side
+  if (w.out < w.in) weights = transpose(weights, {1, 0, 2, 3});  // the filters of a channel lie side by side
   Dims dims = weights.shape().dims();
   dims[w.in] = 1;
   dims[w.out] = channels * filters;
@@ -209,7 +209,7 @@ Exprs compose_depthwise_conv2d_weights_gradient(const Composition& c) {
 
 namespace {
 
-// x with the one of its last four axes that has the channels behind or before the other three.
+// The permutation that moves the axis of the channels behind or before the other three of the last four axes.
 Dims channels_moved(int64_t rank, int64_t axis, bool to_the_end) {
   Dims order(rank);
   std::iota(order.begin(), order.end(), 0);
@@ -224,7 +224,8 @@ Dims inverse(const Dims& permutation) {
   return inverse;
 }
 
-// Channels that are first stay so, others go last; axes before the last four are one batch.
+// Convolves with channels as the first or the last of four axes: a first axis of channels stays first, any other moves
+// to the end. Axes before the last four become one batch.
 Expr depthwise_3d(const Composition& c, Expr x, Expr weights) {
   const int64_t axis = c.attributes.integer(Attr::kAxis), rank = rank_of(x);
   if (axis < -4 || axis > -1) {
@@ -269,8 +270,8 @@ Exprs compose_depthwise_conv3d_weights_gradient(const Composition& c) {
 
 namespace {
 
-// Where in a padded image of `width` columns the elements of windows lie: a row for each of the one, a column for each
-// of the other.
+// The indices, in a padded image of `width` columns, of all elements of all windows. With `taps_first` a row holds one
+// tap in all windows, else a row holds one window's taps.
 std::vector<int64_t> window_places(const Window& y, const Window& x, const Dims& positions, int64_t width,
                                    bool taps_first) {
   std::vector<int64_t> places;

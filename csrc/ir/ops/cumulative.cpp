@@ -1,4 +1,4 @@
-// Running totals: each element combined with all before it.
+// Cumulative ops: each element combined with all elements before it.
 #include "ir/rules/composites.h"
 #include "ir/rules/rules.h"
 
@@ -10,8 +10,9 @@ Expr accumulate(Expr x, int64_t axis, const char* operation, bool reverse) {
                {{Attr::kAxis, axis}, {Attr::kOperation, std::string(operation)}, {Attr::kReverse, reverse}});
 }
 
-// Of the elements before the first zero the sums of what flows back, divided; of that zero itself the sums with a 1 in
-// its place; behind it everything is 0. So zeros cost no division by zero.
+// The gradient of a cumulative product without a division by zero. Before the first zero it is the sum of g y from each
+// element on, divided by the element. At the first zero it is the same sum with a 1 in place of the zero. Behind it, it
+// is 0.
 Expr product_gradient(Expr g, Expr x, Expr y, int64_t axis, bool reverse) {
   const Expr is_zero = x == 0.0, one = cast(is_zero, DType::int32);
   const Expr is_first = select(is_zero, accumulate(one, axis, "sum", reverse), 0.0) == 1.0;
@@ -20,12 +21,12 @@ Expr product_gradient(Expr g, Expr x, Expr y, int64_t axis, bool reverse) {
                 divide_no_nan(accumulate(g * y, axis, "sum", !reverse), x));
 }
 
-// What flows back to each result goes to the element that it was taken from, of equal ones the nearest.
+// Each result's gradient goes to the element that gave the result; among equal ones, to the nearest.
 Expr extremum_gradient(Expr g, Expr x, Expr y, int64_t axis, bool reverse) {
   const Expr ones = broadcast_like(integers(x.graph(), DType::int32, {}, std::vector<int64_t>{1}), x);
-  const Expr places = accumulate(ones, axis, "sum", reverse) - 1.0;  // counted in the direction of the op
+  const Expr places = accumulate(ones, axis, "sum", reverse) - 1.0;  // counted in the op's direction
   const Expr from = accumulate(select(x == y, places, -1.0), axis, "maximum", reverse);
-  // Outside of the axis, and so dropped, where nothing but NaN came before.
+  // If only NaN came before, the position is outside the axis, and scatter drops it.
   const Expr at = reverse ? select(less(from, from.scalar(0)), -1.0, count(ones, {axis}) - 1.0 - from) : from;
   const Expr zeros = broadcast_like(g.scalar(0), x);
   return Expr(x.graph(), compose(x.graph(), Composite::scatter_along_axis, {zeros.value(), g.value(), at.value()},
@@ -57,7 +58,7 @@ Cost cost_accumulate(const Op& op) { return cost_of(op, element_count(op.operand
 
 namespace {
 
-// What a running total starts with.
+// The initial value of the op.
 Expr start_of(Expr x, const std::string& operation) {
   const double most = greatest(x.value().dtype());
   return x.scalar(operation == "minimum" ? most : operation == "maximum" ? -most : operation == "product" ? 1 : 0);
@@ -65,8 +66,8 @@ Expr start_of(Expr x, const std::string& operation) {
 
 }  // namespace
 
-// Without the element itself it is the total of the elements one before, shifted in behind the start. All totals are
-// put together before one is cut off: along an axis of one element nothing but the start is left.
+// An exclusive result is the inclusive result one element before, with the initial value in front. All results are
+// joined before the last is cut off, so an axis of one element gives the initial value alone.
 Exprs compose_cumulative(const Composition& c) {
   const int64_t axis = c.axis_in(rank_of(c.x()));
   const std::string& operation = c.attributes.word(Attr::kOperation);

@@ -1,4 +1,4 @@
-// Elementwise ops: the table's, and cast.
+// Elementwise ops: the table's ops, and cast.
 #include "ir/rules/composites.h"
 #include "ir/rules/rules.h"
 
@@ -30,7 +30,7 @@ Types infer_comparison(const Op& op) {
 
 Types infer_ternary(const Op& op) {
   require_types(op);
-  // Of this one row the first operand is a predicate, of any type.
+  // select's first operand is a predicate of any type.
   const DType dtype = op.code == OpCode::select ? same_dtype(op, 1) : same_dtype(op);
   return {{dtype, broadcast_all(op)}};
 }
@@ -41,9 +41,9 @@ Cost cost_elementwise(const Op& op) {
 
 namespace {
 
-// ---- what the rows call ----
+// ---- functions that the rows call ----
 
-// Of an exponent that is a constant, the constant one below it: the engine has faster ways to some of them.
+// For a constant exponent, the exponent minus 1 is a constant, too: the engine has faster ways for some of them.
 Expr power_gradient_base(Expr g, Expr a, Expr b) {
   const Op& op = *b.value().op;
   if (op.code == OpCode::constant && b.shape() == Shape()) {
@@ -53,20 +53,20 @@ Expr power_gradient_base(Expr g, Expr a, Expr b) {
   return select(b == 0.0, 0.0, g * b * power(a, b - 1.0));
 }
 
-// At a = 0 the logarithm is not finite, while 0^b does not depend on b > 0.
+// At a = 0 the logarithm is infinite, but for b > 0 the gradient is 0, as 0^b does not depend on b.
 Expr power_gradient_exponent(Expr g, Expr a, Expr b, Expr y) {
   const Expr vanishes =
       multiply(cast(a == 0.0, a.value().dtype()), cast(greater_equal(b, b.scalar(0.0)), a.value().dtype()));
   return select(vanishes == 1.0, 0.0, g * y * log(a));
 }
 
-// The quotient that leaves the rest y of a by b. a / b itself may be rounded up to the next whole number.
+// The quotient of a and b that leaves the remainder y. a / b itself may be rounded up to the next integer.
 Expr whole_quotient(Expr a, Expr b, Expr y) {
   return rounded_once([](Expr a, Expr b, Expr y) { return rint((a - y) / b); }, a, b, y);
 }
 
-// What flows back through a function that only floats have. Of halves the squares in it would overflow, or leave
-// nothing of a difference to 1.
+// Computes a gradient of a function of floats in float32: with two-byte floats, squares would overflow and differences
+// to 1 would vanish.
 template <TypeClass types, class F, class... More>
 Expr back(const F& f, Expr g, More... more) {
   if constexpr (types != TypeClass::floating) return f(g, more...);
@@ -77,7 +77,7 @@ Expr back(const F& f, Expr g, More... more) {
 
 }  // namespace
 
-// The gradients that the rows state: an expression is only built where it is wanted.
+// The gradients in the rows. Each expression is built only if the gradient is wanted.
 #define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc)                                     \
   void gradient_##name(GradientRule& r) {                                                                  \
     const auto f = []([[maybe_unused]] Expr g, [[maybe_unused]] Expr x, [[maybe_unused]] Expr y) -> Expr { \
@@ -117,7 +117,7 @@ Expr back(const F& f, Expr g, More... more) {
 
 namespace {
 
-// True if max(x, alpha x) is x alone.
+// True if max(x, alpha x) is x and not alpha x.
 Expr is_above(Expr x, Expr alpha) { return x > alpha * x; }
 
 }  // namespace

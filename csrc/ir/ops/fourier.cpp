@@ -23,14 +23,14 @@ Types infer_fourier_transform(const Op& op) {
   return {x};
 }
 
-// The transform the other way, by the same scale, is the adjoint.
+// The adjoint is the transform in the other direction with the same scale.
 void gradient_fourier_transform(GradientRule& r) {
   Attributes back = r.op().attributes;
   back.set(Attr::kInverse, !back.flag(Attr::kInverse));
   r.give(0, apply(OpCode::fourier_transform, {r.g()}, back));
 }
 
-// By the convention of the field 5 log2 n for each complex number of each axis, log2 rounded up.
+// By the usual convention, 5 log2 n for each complex number and each axis, with log2 rounded up.
 Cost cost_fourier_transform(const Op& op) {
   const Shape& x = op.results[0].shape;
   uint64_t logarithms = 0;
@@ -42,7 +42,7 @@ Cost cost_fourier_transform(const Op& op) {
 
 namespace {
 
-// The axes counted from the front, in their order.
+// The axes, counted from the front, in the given order.
 Dims listed_axes(const Composition& c, int64_t rank) {
   Dims axes;
   for (int64_t given : c.attributes.ints(Attr::kAxes)) {
@@ -55,7 +55,7 @@ Dims listed_axes(const Composition& c, int64_t rank) {
   return axes;
 }
 
-// Of pairs; over no axes these themselves.
+// Transforms pairs of real and imaginary parts; over no axes returns them.
 Expr transformed(const Composition& c, Expr pairs, const Dims& axes) {
   if (axes.empty()) return pairs;
   return apply(OpCode::fourier_transform, {pairs},
@@ -64,7 +64,7 @@ Expr transformed(const Composition& c, Expr pairs, const Dims& axes) {
                 {Attr::kScaling, c.attributes.word(Attr::kScaling)}});
 }
 
-// For messages: the length has to be known where another one is made of it.
+// The length along an axis; refuses an unknown one, since another length is computed from it.
 int64_t length_of(const Composition& c, Expr x, int64_t axis) {
   const int64_t length = x.shape()[axis];
   if (length == kUnknown) {
@@ -73,7 +73,7 @@ int64_t length_of(const Composition& c, Expr x, int64_t axis) {
   return length;
 }
 
-// What of a transform of real numbers is there, and then the conjugates that complete it.
+// Completes the transform of real numbers, of which only the first elements are given, by conjugates.
 Expr completed(const Composition& c, Expr pairs, int64_t axis) {
   const int64_t given = length_of(c, pairs, axis), whole = 2 * (given - 1) + (c.attributes.flag(Attr::kOdd) ? 1 : 0);
   if (whole < 1) c.fail("Expected 2 elements or more along the last axis of the transform, got " + text(c.x().shape()));

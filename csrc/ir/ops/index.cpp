@@ -1,4 +1,4 @@
-// Taking elements by their places.
+// Slices, and ops that take or write elements by indices.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -10,7 +10,7 @@
 namespace alloy::ir {
 namespace {
 
-// What an op or a composite with a slice's attributes takes of a tensor of that shape.
+// The shape of a slice of a tensor, from the attributes of an op or a composite.
 template <class Owner>
 Shape sliced(const Owner& op, const Shape& shape) {
   const Dims &starts = op.attributes.ints(Attr::kStarts), &ends = op.attributes.ints(Attr::kEnds),
@@ -56,7 +56,7 @@ std::optional<Elements> elements_slice(const Op& op, std::span<const std::option
 void gradient_slice(GradientRule& r) { r.give(0, apply(OpCode::slice_gradient, {r.g(), r.x()}, r.op().attributes)); }
 void gradient_slice_gradient(GradientRule& r) { r.give(0, apply(OpCode::slice, {r.g()}, r.op().attributes)); }
 
-// A slice reads what it takes.
+// A slice reads only the elements that it takes.
 Cost cost_slice(const Op& op) { return {0, op.results[0].byte_count(), op.results[0].byte_count()}; }
 Cost cost_slice_gradient(const Op& op) { return cost_of(op, 0); }
 
@@ -77,7 +77,7 @@ void require_type_of_data(const Op& op, const Type& data, const Type& updates) {
           Error::Kind::kType);
 }
 
-// The leading dimensions of both, of which there are at most `most`.
+// The shared leading dimensions of both shapes; at most `most` are allowed.
 Dims batch_of(const Op& op, const Shape& elements, const Shape& indices, int64_t most) {
   const int64_t count = op.attributes.integer(Attr::kBatchDims);
   if (count < 0 || count > most) {
@@ -89,7 +89,7 @@ Dims batch_of(const Op& op, const Shape& elements, const Shape& indices, int64_t
   return both->dims();
 }
 
-// The shape of what tuples of indices into x give; nothing where ranks or the tuples' length are not known.
+// The shape of the elements at tuples of indices into x; nothing if a rank or the tuples' length is unknown.
 std::optional<Dims> at_tuples(const Op& op, const Shape& x, const Shape& indices) {
   if (indices.ranked() && indices.rank() == 0) op.fail("Expected tuples along the last axis of indices, got a scalar");
   if (!indices.ranked() || !x.ranked()) return std::nullopt;
@@ -110,7 +110,7 @@ void require_updates(const Op& op, const Shape& updates, const std::optional<Dim
   op.fail("Expected updates of " + text(Shape(*expected)) + ", got " + text(updates));
 }
 
-// 0, 1, ... with the axes from `axis` on, `count` of them, moved to behind the first `batch`.
+// A permutation that moves `count` axes, from `axis` on, to behind the first `batch` axes.
 Dims moved_forward(int64_t rank, int64_t axis, int64_t count, int64_t batch) {
   Dims permutation(rank);
   std::iota(permutation.begin(), permutation.end(), 0);
@@ -157,7 +157,7 @@ Types infer_scatter_nd_update(const Op& op) {
   return {data};
 }
 
-// What flows back is added where it was taken from, along the first axis behind the batch.
+// Adds the gradient to the positions that the elements were taken from, along the first axis behind the batch.
 void gradient_gather(GradientRule& r) {
   const Shape &x = r.x().shape(), &indices = r.x(1).shape();
   if (!x.ranked() || !indices.ranked()) r.op().fail("The gradient of operands of unknown rank is not available");
@@ -177,8 +177,8 @@ Expr at_tuples(Expr x, Expr tuples, int64_t batch) {
   return apply(OpCode::gather_nd, {x, tuples}, {{Attr::kBatchDims, batch}});
 }
 
-// Of operands data, updates and indices. `take` gives what is at the indices; `put` combines updates with data there.
-// Where updates replace others, the indices must differ: a replaced one would get the gradient, too.
+// The gradient of ops on data, updates and indices. `take` gives the data at the indices; `put` combines updates with
+// the data there. In the mode "set" the indices must differ, because a replaced update would get a gradient, too.
 void gradient_of_updates(GradientRule& r, const std::function<Expr(Expr)>& take,
                          const std::function<Expr(Expr, Expr, const char*)>& put) {
   const std::string& mode = r.op().attributes.word(Attr::kMode);
@@ -191,14 +191,15 @@ void gradient_of_updates(GradientRule& r, const std::function<Expr(Expr)>& take,
     r.give(0, put(g, broadcast_like(update.scalar(0), update), "set"));
     r.give(1, take(g));
   } else if (mode == "multiply") {
-    // The product of all others; where they hold a zero, it is 0, and where the zero is alone, it is a factor of 1.
+    // An update's gradient needs the product of all other factors. If one of them is 0, the product is 0; if the update
+    // is the only 0, it counts as 1.
     const Expr zero = update == 0.0, filled = select(zero, 1.0, update), ones = cast(zero, g.value().dtype());
     r.give(0, put(g, update, "multiply"));
     r.give(1, select(take(sum_of(ones)) == ones, take(g * put(x, filled, "multiply")) / filled, 0.0));
   } else if (mode == "divide") {
     r.give(0, put(g, update, "divide"));
     r.give(1, -take(g * y) / update);
-  } else {  // ties share
+  } else {  // equal elements share the gradient
     const Expr is_data = cast(x == y, g.value().dtype()), is_update = cast(update == take(y), g.value().dtype());
     const Expr share = g / (is_data + sum_of(is_update));
     r.give(0, is_data * share);
@@ -227,7 +228,7 @@ void gradient_scatter_nd_update(GradientRule& r) {
       });
 }
 
-// It reads what it takes.
+// Reads only the elements that it takes.
 Cost cost_gather(const Op& op) {
   const uint64_t bytes = op.results[0].byte_count();
   return {0, bytes + operand(op, 1).byte_count(), bytes};
@@ -238,7 +239,7 @@ Cost cost_gather_nd(const Op& op) { return cost_gather(op); }
 // 1 for each element that is added.
 Cost cost_scatter_nd(const Op& op) { return cost_of(op, element_count(op.operands[0])); }
 
-// ---- slices put where indices tell ----
+// ---- slices by indices ----
 
 Types infer_scatter(const Op& op) {
   const auto& [dtype, x] = operand(op, 0);
@@ -276,7 +277,7 @@ Cost cost_scatter_nd_update(const Op& op) { return cost_scatter(op); }
 
 // ---- composites ----
 
-// Integers in which any position can be told, also where those given are of a narrow type.
+// Casts narrow indices to int32, so that they can hold any position.
 static Expr positions_in(const Composition& c, Expr indices) {
   const DType dtype = indices.value().dtype();
   if (kind(dtype) != DTypeKind::kSigned && kind(dtype) != DTypeKind::kUnsigned) {
@@ -305,7 +306,7 @@ Exprs compose_one_hot(const Composition& c) {
   return {select(hit, c.x(1), c.x(2))};
 }
 
-// Selected by a mask rather than added to zeros, so that nothing is left of what is replaced, NaN neither.
+// Selects by a mask instead of adding to zeros, so that a replaced NaN disappears.
 Exprs compose_slice_update(const Composition& c) {
   const Expr data = c.x(), update = c.x(1);
   const Shape region = sliced(c, data.shape());
@@ -320,7 +321,7 @@ Exprs compose_slice_update(const Composition& c) {
 
 namespace {
 
-// Both have the same dimensions but along the axis.
+// Checks that both shapes are equal except along the axis.
 void require_alike(const Composition& c, Expr x, Expr indices, int64_t axis) {
   Dims expected = x.shape().dims();
   expected[axis] = kUnknown;
@@ -328,7 +329,7 @@ void require_alike(const Composition& c, Expr x, Expr indices, int64_t axis) {
   c.fail("Expected indices of " + text(Shape(expected)) + ", got " + text(indices.shape()));
 }
 
-// The axis moved to the end, and back.
+// Moves the axis to the end, and back.
 Expr with_last(Expr x, int64_t axis) {
   Dims permutation = all_axes(x, axis);
   permutation.push_back(axis);
@@ -343,7 +344,7 @@ Expr from_last(Expr x, int64_t axis) {
 
 }  // namespace
 
-// The dimensions but the axis are a batch.
+// All dimensions but the axis become the batch.
 Exprs compose_gather_along_axis(const Composition& c) {
   const int64_t axis = c.axis_in(rank_of(c.x())), last = rank_of(c.x()) - 1;
   require_alike(c, c.x(), c.x(1), axis);

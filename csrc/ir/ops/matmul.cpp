@@ -56,7 +56,7 @@ void gradient_matmul(GradientRule& r) {
   }
 }
 
-// 2 n k m a matrix.
+// 2 n k m for each matrix.
 Cost cost_matmul(const Op& op) {
   const Shape& a = op.operands[0].shape();
   const int64_t inner = a[a.rank() - (op.attributes.flag(Attr::kTransposeA) ? 2 : 1)];
@@ -78,10 +78,10 @@ Types infer_inverse(const Op& op) {
   return {x};
 }
 
-// Of y the inverse, -y^T g y^T.
+// With y the inverse, -y^T g y^T.
 void gradient_inverse(GradientRule& r) { r.give(0, -matmul(matmul(r.y(), r.g(), true, false), r.y(), false, true)); }
 
-// 2 n^3 a matrix.
+// 2 n^3 for each matrix.
 Cost cost_inverse(const Op& op) {
   const Shape& x = op.results[0].shape;
   return cost_of(op, 2 * element_count(op.result()) * static_cast<uint64_t>(x[x.rank() - 1]));

@@ -1,4 +1,4 @@
-// Ops of libraries: what they take and give, their libraries say.
+// Ops of libraries: the library's functions give their types and gradients.
 #include "ir/native.h"
 
 #include <map>
@@ -58,8 +58,8 @@ Types infer_native(const Op& op) {
   return types;
 }
 
-// Another function of the library: of the operands, the results and the gradients of those results that are floats it
-// makes the gradients of those operands that are floats.
+// Calls another function of the library with the operands, the results, and the gradients of the float results. It
+// returns the gradients of the float operands.
 void gradient_native(GradientRule& r) {
   const Op& op = r.op();
   const std::string gradient = function_of(op).gradient;
@@ -91,7 +91,7 @@ void gradient_native(GradientRule& r) {
   }
 }
 
-// What it computes is not known.
+// The cost is unknown, apart from the memory.
 Cost cost_native(const Op& op) { return cost_of(op, 0); }
 
 }  // namespace alloy::ir

@@ -4,7 +4,7 @@
 namespace alloy::ir {
 namespace {
 
-// The one type of values, state and gradient. Coefficients are scalars, in whatever shape of one element.
+// The type of values, state and gradient, which must be equal. Coefficients are scalars of any shape with one element.
 Type optimizer_type(const Op& op) {
   same_dtype(op);
   const size_t first = op.info().facts.coefficients;

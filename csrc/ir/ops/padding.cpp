@@ -1,4 +1,4 @@
-// Tensors that go on beyond their edges.
+// Padding.
 #include <algorithm>
 
 #include "ir/rules/composites.h"
@@ -53,7 +53,7 @@ namespace {
 
 int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
 
-// Which element of an axis stands at a place before, in or behind it, and whether with the other sign.
+// The element that continues an axis at some position, and whether its sign is changed.
 struct Continued {
   int64_t place;
   bool is_negated = false;
@@ -66,13 +66,13 @@ Continued continued(const std::string& mode, int64_t at, int64_t extent) {
     const int64_t place = modulo(at, 2 * extent);
     return {place % extent, place >= extent};
   }
-  // Mirrored at the last element, or behind it.
+  // Mirrored at the last element ("reflect") or behind it ("symmetric").
   const int64_t period = mode == "reflect" ? 2 * extent - 2 : 2 * extent;
   const int64_t place = period == 0 ? 0 : modulo(at, period), end = mode == "reflect" ? period : period - 1;
   return {place < extent ? place : end - place};
 }
 
-// The axis must be long enough to be mirrored once.
+// Checks that the axis is long enough to be mirrored once.
 void require_room(const Composition& c, const std::string& mode, const Shape& shape, int64_t axis, int64_t most) {
   const int64_t extent = shape[axis];
   const bool fits = mode == "reflect" ? most < extent : mode == "symmetric" ? most <= extent : extent > 0;
@@ -81,7 +81,7 @@ void require_room(const Composition& c, const std::string& mode, const Shape& sh
          " in mode " + mode);
 }
 
-// x along one axis from `before` places before its first element to `after` behind its last.
+// Continues x along one axis, from `before` positions before its first element to `after` behind its last.
 Expr continued_along(const Composition& c, Expr x, int64_t axis, int64_t before, int64_t after) {
   const std::string& mode = c.attributes.word(Attr::kPadMode);
   const int64_t extent = x.shape()[axis];
@@ -112,7 +112,7 @@ Dims paddings_of(const Composition& c, Expr x) {
   for (int64_t axis = 0; axis < rank_of(x); ++axis) {
     const int64_t extent = x.shape()[axis], before = std::min<int64_t>(padding[2 * axis], 0),
                   after = std::min<int64_t>(padding[2 * axis + 1], 0);
-    const int64_t most = extent == kUnknown ? INT64_MAX : extent;  // that can be cut off, and nothing is left
+    const int64_t most = extent == kUnknown ? INT64_MAX : extent;  // cutting off so many leaves nothing
     if ((before < 0 || after < 0) && (before <= -most || after <= -most || after <= -most - before)) {
       c.fail("Paddings of " + text(padding) + " leave nothing of axis " + std::to_string(axis) + " of " +
              text(x.shape()));
@@ -121,7 +121,7 @@ Dims paddings_of(const Composition& c, Expr x) {
   return padding;
 }
 
-// What negative paddings cut off is gone, and those numbers are 0 then.
+// Cuts elements off where paddings are negative, and sets these paddings to 0.
 Expr cut(Expr x, Dims& padding) {
   for (int64_t axis = 0; axis < rank_of(x); ++axis) {
     int64_t &before = padding[2 * axis], &after = padding[2 * axis + 1];

@@ -11,13 +11,14 @@
 namespace alloy::ir {
 namespace {
 
-// True if each element along the `axis`-th of the axes is a window of its own, however many there are.
+// True if the windows do not move along the `axis`-th axis: each element is a window of its own, even if the extent is
+// unknown.
 bool is_still(const Op& op, int64_t axis) {
   const Window w = window_of(op.attributes, axis, op.attributes.ints(Attr::kWindow)[axis], kUnknown);
   return w.size == 1 && w.stride == 1 && w.before == 0 && w.after == 0;
 }
 
-// Of any rank for windows over the last four axes.
+// The shape of the result; of unknown rank if the windows move over the last four axes of a source of unknown rank.
 Shape pooled(const Op& op, const Shape& source) {
   if (!source.ranked()) return op.attributes.has(Attr::kDataLayout) ? Shape(Dims(4, kUnknown)) : source;
   const Dims axes = window_axes(op.attributes, source.rank()), &window = op.attributes.ints(Attr::kWindow);
@@ -63,17 +64,17 @@ Types infer_max_pool4d_with_indices(const Op& op) {
 
 namespace {
 
-// One element of a pooling window along one axis, the same in every window: which windows, [first, last), have it
-// inside the source, and where the first of those finds it.
+// One element of the window along one axis, in all windows: the windows [first, last) have it inside the source, and
+// the first of them has it at `start`.
 struct Tap {
   int64_t first, last, start, stride;
 };
 
 std::vector<Tap> taps_of(const Window& w, int64_t windows, int64_t extent) {
   std::vector<Tap> taps;
-  const int64_t before = w.before - (windows - 1) * w.stride;  // of the last window; taps there are in no window inside
+  const int64_t before = w.before - (windows - 1) * w.stride;  // of the last window; earlier taps are never inside
   for (int64_t k = std::max<int64_t>(before / w.dilation, 0); k < w.size; ++k) {
-    const int64_t origin = k * w.dilation - w.before;  // of window 0
+    const int64_t origin = k * w.dilation - w.before;  // position in window 0
     if (origin >= extent) break;
     const int64_t first = origin < 0 ? (-origin + w.stride - 1) / w.stride : 0;
     const int64_t last = origin < extent ? std::min((extent - 1 - origin) / w.stride + 1, windows) : 0;
@@ -82,9 +83,9 @@ std::vector<Tap> taps_of(const Window& w, int64_t windows, int64_t extent) {
   return taps;
 }
 
-// The op is linear in the incoming gradient. Its adjoint takes, for every window, the element at the place of the
-// window's maximum: windows are walked through element by element, all at once, and whenever one is greater, what
-// stands at its place is taken.
+// The gradient of a maximum pooling's gradient, which is linear in the incoming gradient: for every window, the element
+// of `given` at the position of the window's maximum. It goes through the taps of the window, for all windows at once,
+// and takes the element of `given` whenever the source's element is greater.
 class AtMaxima {
  public:
   AtMaxima(const Op& op, Expr pooled, Expr source) : pooled_(pooled), source_(source) {
@@ -107,7 +108,7 @@ class AtMaxima {
   }
 
   Expr of(Expr given) {
-    // Which windows come to their first element, and which to another one.
+    // Marks the windows for which this tap is the first inside the source, and the others that have it inside.
     const int64_t windows = Shape(extents_).element_count();
     std::vector<float> begins(windows), goes_on = begins;
     std::vector<bool> begun(windows, false);
@@ -138,7 +139,7 @@ class AtMaxima {
  private:
   const Tap& tap(const Dims& taps, int64_t axis) const { return taps_[axis][taps[axis]]; }
 
-  // The tap of each axis in the `n`-th choice of one each.
+  // The `n`-th combination of taps, one for each axis.
   Dims digits(int64_t n) const {
     Dims taps(axes_.size());
     for (int64_t i = axes_.size() - 1; i >= 0; --i) {
@@ -156,7 +157,7 @@ class AtMaxima {
     return true;
   }
 
-  // What every window sees of `x` there; 0 where that lies outside.
+  // The elements of `x` at these taps, one for each window; 0 outside the source.
   Expr seen(Expr x, const Dims& taps) const {
     const int64_t rank = source_.shape().rank();
     Dims starts(rank, 0), ends(rank, kSliceToEnd), strides(rank, 1), firsts(rank, 0), lasts(rank, kSliceToEnd);
@@ -187,7 +188,7 @@ class AtMaxima {
   }
 
   Expr pooled_, source_;
-  Dims axes_, extents_;  // along which windows move, and how many there are
+  Dims axes_, extents_;  // the axes that windows move along, and the number of windows along each
   std::vector<std::vector<Tap>> taps_;
   int64_t tap_count_ = 1;
 };
@@ -244,7 +245,7 @@ Cost cost_avg_pool4d_gradient(const Op& op) { return window_cost(op, op.operands
 
 namespace {
 
-// Padding is zeros: a mean that counts it, of windows that never reach beyond it, is the sum divided by the extent.
+// Computed as a mean that counts padding, times the window's extent.
 Expr l2_pooled(const Composition& c, Expr x) {
   Attributes attributes = c.attributes;
   Dims padding = attributes.ints(Attr::kPadding);
@@ -278,18 +279,18 @@ Exprs compose_l2_pool4d_gradient(const Composition& c) {
 
 namespace {
 
-// Places in the source, row-major over its last `axes` axes, from places in windows.
+// Turns indices in windows into indices in the source, row-major over its last `axes` axes.
 Expr global_places(const Composition& c, Expr indices, const Shape& source, int64_t axes) {
   const Dims& window = c.attributes.ints(Attr::kWindow);
   const Shape& results = indices.shape();
   const int64_t rank = source.rank();
   Expr places;
-  int64_t step = 1, taps = 1;  // of the source and of the window: how far neighbours along the axis are apart
+  int64_t step = 1, taps = 1;  // distances of neighbours along the axis, in the source and in the window
   for (int64_t i = 3; i >= 4 - axes; --i) {
     const int64_t axis = rank - 4 + i, extent = source[axis], count = results[axis];
     const Window w = window_of(c.attributes, i, window[i], extent);
     c.require_places(count);
-    // The tap along this axis is the index over `taps`, modulo the window's extent.
+    // The tap along this axis is the index divided by `taps`, modulo the window's extent.
     Expr tap = indices / static_cast<double>(taps);
     if (i > 4 - axes) tap = tap - (tap / static_cast<double>(window[i])) * static_cast<double>(window[i]);
     std::vector<int64_t> origins;
@@ -307,7 +308,7 @@ Expr global_places(const Composition& c, Expr indices, const Shape& source, int6
 
 }  // namespace
 
-// Each index tells a place in a slab of the last axes; before those, each window must stay at its own place.
+// Each index is a position in the last axes only; before those axes, windows must not move.
 Exprs compose_max_pool4d_gradient_with_indices(const Composition& c) {
   const Expr g = c.x(0), indices = c.x(1), like = c.x(2);
   const PoolIndices kind = PoolIndices::of(c.attributes.word(Attr::kIndicesMode));

@@ -15,8 +15,8 @@ DType float_of(const Composition& c) {
   return dtype;
 }
 
-// How often an element of a tensor of as many axes is repeated along each axis to be as long as x is; unknown and
-// equal lengths are, and 1 stands for any.
+// How often each element of `few` is repeated along each axis to give the shape of x; once if the lengths are equal or
+// unknown, or if the length is 1, which broadcasts.
 Dims blocks_of(const Composition& c, const Shape& few, const Shape& x) {
   Dims counts;
   for (int64_t i = 0; i < x.rank(); ++i) {
@@ -29,7 +29,7 @@ Dims blocks_of(const Composition& c, const Shape& few, const Shape& x) {
   return counts;
 }
 
-// Each element repeated so often along each axis.
+// Repeats each element along each axis.
 Expr repeated(Expr x, const Dims& counts) {
   for (int64_t i = 0; i < counts.size(); ++i) {
     if (counts[i] == 1) continue;
@@ -41,8 +41,8 @@ Expr repeated(Expr x, const Dims& counts) {
   return x;
 }
 
-// A scale or zero point in float32, so that it broadcasts to x: a scalar, a vector along the axis, or an element for
-// each block of x, if `blocks`.
+// A scale or zero point in float32, in a shape that broadcasts to x. It is given as a scalar, as a vector along the
+// axis, or, with `blocks`, as one element for each block of x.
 Expr spread(const Composition& c, size_t operand, bool blocks) {
   const Expr given = wide(c.x(operand));
   const int64_t rank = rank_of(c.x()), own = rank_of(given);
@@ -100,7 +100,7 @@ Exprs compose_dequantize_lut(const Composition& c) {
   }
   const Shape blocks(Dims(given.begin(), given.begin() + rank));
   const Dims counts = blocks_of(c, blocks, x.shape());
-  // Which table an element's is, times 256.
+  // 256 times the index of each element's table, plus the element.
   Expr entry = cast(x, DType::int32);
   int64_t tables = 1;
   for (int64_t i = rank - 1; i >= 0; --i) {

@@ -58,7 +58,7 @@ Cost cost_random(const Op& op) { return cost_of(op, 0); }
 
 // ---- composites ----
 
-// At the rate 1 nothing is left, and nothing is divided by 0.
+// With a rate of 1 all elements are 0, and nothing is divided by 0.
 Exprs compose_dropout(const Composition& c) {
   const Expr rate = c.x(1), chance = c.x(2);
   if (kind(c.x().value().dtype()) != DTypeKind::kFloating) {

@@ -1,5 +1,4 @@
-// Composites that arrange elements otherwise: cut, put together, repeated, turned around, moved in blocks; and what
-// goes by an element's place.
+// Composites that rearrange elements: split, join, repeat, reverse, move blocks; and ops by an element's position.
 #include <algorithm>
 #include <numeric>
 
@@ -10,9 +9,9 @@
 namespace alloy::ir {
 namespace {
 
-// ---- shapes of which some dimensions are not known yet ----
+// ---- shapes with unknown dimensions ----
 
-// A dimension: a number, or what will be one, in a vector of one int32 made of shapes.
+// A dimension: a number, or, if it is unknown yet, a vector of one int32 computed from shapes.
 struct Extent {
   int64_t known = kUnknown;
   Expr made;
@@ -32,7 +31,7 @@ Expr vector_of(Graph& graph, const Extent& extent) {
   return extent.is_known() ? integers(graph, DType::int32, {1}, {{extent.known}}) : extent.made;
 }
 
-// Too large a product is one that no tensor can have.
+// On overflow the product is one that no tensor can have.
 Extent times(const Extent& a, const Extent& b) {
   int64_t product = 0;
   if (a.is_known() && b.is_known()) {
@@ -54,7 +53,7 @@ Dims dims_of(const Extents& extents) {
   return dims;
 }
 
-// A tensor of which only the shape is meant.
+// A tensor that only gives a shape.
 Expr tensor_of(Graph& graph, const Extents& extents, DType dtype) {
   std::vector<Expr> parts;
   for (const Extent& extent : extents) parts.push_back(vector_of(graph, extent));
@@ -84,7 +83,7 @@ Extents extents_of(Expr x) {
 
 int64_t given_axis(const Composition& c, int64_t rank) { return c.axis_in(c.attributes.integer(Attr::kAxis), rank); }
 
-// In the order given, each counted from the front.
+// The axes, counted from the front, in the given order.
 Dims given_axes(const Composition& c, int64_t rank) {
   Dims axes = c.attributes.ints(Attr::kAxes);
   for (int64_t& axis : axes) axis = c.axis_in(axis, rank);
@@ -105,7 +104,7 @@ int64_t known_extent(const Composition& c, Expr x, int64_t axis) {
 
 }  // namespace
 
-// ---- cut and put together ----
+// ---- split and join ----
 
 namespace {
 
@@ -170,14 +169,15 @@ Exprs compose_interleave(const Composition& c) {
   return {reshaped(concat(parts, axis + 1), extents)};
 }
 
-// ---- repeated ----
+// ---- repeat ----
 
 namespace {
 
-// The factors of a tiled shape: one for the copies before each axis that is repeated, one for all that lies between.
+// A tiled shape as factors: for each repeated axis one factor for the copies, and one for each run of axes between
+// them.
 struct Tiling {
-  Extents one, all, result;  // the factors of one copy, those of all copies, and the tiled shape
-  Dims copies;               // which factors are of copies
+  Extents one, all, result;  // the factors of one copy, the factors of all copies, and the tiled shape
+  Dims copies;               // the factors that count copies
 
   Tiling(const Composition& c, Expr x) {
     const Dims& repeats = c.attributes.ints(Attr::kRepeats);
@@ -221,7 +221,7 @@ Exprs compose_tile_gradient(const Composition& c) {
   return {reshape_like(sum(reshaped(g, tiling.all), tiling.copies), source)};
 }
 
-// ---- turned around ----
+// ---- reverse ----
 
 Exprs compose_reverse(const Composition& c) {
   const int64_t rank = rank_of(c.x());
@@ -247,11 +247,11 @@ Exprs compose_flatten2d(const Composition& c) {
   return {reshaped(c.x(), extents)};
 }
 
-// ---- moved in blocks ----
+// ---- blocks ----
 
 namespace {
 
-// The blocks of space_to_batch and of its inverse, and where the factors of their dimensions go.
+// The blocks of space_to_batch and of its inverse.
 struct Blocks {
   int64_t rank, batch, places = 1;
   Dims axes, sizes;
@@ -277,14 +277,14 @@ struct Blocks {
     }
   }
 
-  // Of a dimension that is cut into parts of that size.
+  // Checks that a dimension can be divided into parts of the size.
   void require_multiple(const Composition& c, int64_t axis, int64_t size) const {
     const int64_t extent = c.x().shape()[axis];
     if (extent == kUnknown || extent % size == 0) return;
     c.fail("Axis " + std::to_string(axis) + " of " + text(c.x().shape()) + " is no multiple of " +
            std::to_string(size));
   }
-  // Which of `axes` an axis is, or how many there are.
+  // The index of an axis in `axes`, or the number of axes.
   int64_t find(int64_t axis) const { return std::find(axes.begin(), axes.end(), axis) - axes.begin(); }
 };
 
@@ -294,7 +294,7 @@ Exprs compose_space_to_batch(const Composition& c) {
   const Blocks blocks(c);
   const int64_t count = blocks.axes.size();
   Extents factors, result;
-  Dims outer, inner(count, 0);  // where the factors of each dimension are
+  Dims outer, inner(count, 0);  // the factors of each dimension outside and inside blocks
   for (int64_t axis = 0; axis < blocks.rank; ++axis) {
     const Extent extent = extent_of(c.x(), axis);
     const int64_t i = blocks.find(axis), size = i < count ? blocks.sizes[i] : 1;
@@ -346,11 +346,11 @@ Exprs compose_batch_to_space(const Composition& c) {
   return {reshaped(transpose(reshaped(c.x(), factors), permutation), result)};
 }
 
-// ---- by place ----
+// ---- positions ----
 
 namespace {
 
-// 0, 1, ... along an axis, of extent 1 along those behind it.
+// 0, 1, ... along an axis, with extent 1 along the axes behind it.
 Expr places(const Composition& c, Expr x, int64_t axis) {
   const int64_t extent = known_extent(c, x, axis);
   c.require_places(extent);
@@ -371,7 +371,7 @@ Exprs compose_band_part(const Composition& c) {
                 upper = c.attributes.integer(Attr::kUpper);
   if (rank < 2) c.fail("Expected matrices, of rank 2 or more, got " + text(x.shape()));
   if (lower < 0 && upper < 0) return {x};
-  const Expr below = places(c, x, rank - 2) - places(c, x, rank - 1);  // how many diagonals
+  const Expr below = places(c, x, rank - 2) - places(c, x, rank - 1);  // how many diagonals below the main one
   const auto bound = [&](int64_t n) {
     return integers(c.graph, DType::int32, {}, {{std::clamp<int64_t>(n, INT32_MIN, INT32_MAX)}});
   };

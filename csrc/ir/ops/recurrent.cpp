@@ -1,4 +1,4 @@
-// Recurrent cells: their rules. The gradient to the weights is one product over all steps.
+// Recurrent ops. The gradient to the weights is one product over all steps.
 #include <algorithm>
 
 #include "ir/rules/recurrence.h"
@@ -7,14 +7,14 @@
 namespace alloy::ir {
 namespace {
 
-// The sizes of an op's sequence, as far as they are known.
+// The sizes of an op's sequence; unknown ones are kUnknown.
 struct Sizes {
   int64_t steps = kUnknown, batch = kUnknown, units = kUnknown;
 
   int64_t of_gates(int64_t gates) const { return units == kUnknown ? kUnknown : gates * units; }
 };
 
-// Units by the recurrent weights, steps and batch by a sequence.
+// Takes units from the recurrent weights, steps and batch from a sequence.
 Sizes sizes_of(const Op& op, size_t sequence, size_t weights) {
   const Shape &x = operand(op, sequence).shape, &w = operand(op, weights).shape;
   if (x.ranked() && x.rank() != 3) op.fail("Expected (steps, batch, gates * units), got " + text(x));
@@ -53,10 +53,10 @@ DType floating_dtype(const Op& op) {
 
 bool flag(const Op& op, Attr attr) { return op.attributes.flag(attr); }
 
-// Of the sums that a GRU keeps.
+// The number of sums that a GRU keeps for its gradient, in units.
 int64_t kept_gates(const Op& op) { return flag(op, Attr::kResetAfter) ? 4 : 3; }
 
-// x, weights and what every cell has behind them.
+// Checks x, the weights and the initial state, which every recurrent op has.
 Sizes require_cell(const Op& op, int64_t gates, int64_t activations) {
   require_activations(op, activations);
   const Sizes e = sizes_of(op, 0, 1);
@@ -153,13 +153,13 @@ Types infer_gru_gradient(const Op& op) {
 
 namespace {
 
-// The gradients that the rule wants, of a cell whose first `sequences` results are states and cells.
+// The gradients that the rule needs. The first `sequences` results of the op are states and cells.
 CellGradients cell_gradients(GradientRule& r, const Cell& cell, size_t sequences) {
   for (size_t i = sequences; i < r.op().results.size(); ++i) {
     if (r.g(i)) r.op().fail("What a cell keeps for its gradient has no gradient itself");
   }
   CellResults results{r.y(0), sequences > 1 ? r.y(1) : none, none, r.g(0), sequences > 1 ? r.g(1) : none};
-  // A cell that was not made for training is computed once more.
+  // An op that was not made for training is computed once more.
   results.kept = cell.flag(Attr::kTraining) ? r.y(sequences) : cell.run(true).back();
   return CellGradients(cell, results);
 }
@@ -191,7 +191,7 @@ void gradient_rnn_gradient(GradientRule& r) { r.op().fail("The op has no gradien
 void gradient_lstm_gradient(GradientRule& r) { gradient_rnn_gradient(r); }
 void gradient_gru_gradient(GradientRule& r) { gradient_rnn_gradient(r); }
 
-// ---- costs: of the products, beside which the rest is small ----
+// ---- costs of the matrix products; the rest is small beside them ----
 
 namespace {
 

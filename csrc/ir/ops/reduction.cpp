@@ -1,4 +1,4 @@
-// Reductions: the table's, and reduce_like.
+// Reductions: the table's ops, and reduce_like.
 #include "ir/rules/rules.h"
 
 namespace alloy::ir {
@@ -32,7 +32,6 @@ Types infer_arg_reduction(const Op& op) {
   return {{DType::int32, shape}};
 }
 
-// Variance: the mean, a difference, its square, their sum.
 Cost cost_reduction(const Op& op) {
   // A variance adds each element up, subtracts the mean, squares and adds up again.
   return cost_of(op, (op.code == OpCode::variance ? 4 : 1) * element_count(op.operands[0]));
@@ -40,15 +39,15 @@ Cost cost_reduction(const Op& op) {
 
 namespace {
 
-// ---- what the rows call ----
+// ---- functions that the rows call ----
 
 Expr share_ties(Expr g, Expr x, Expr y, const Dims& axes) {
   const Expr mask = cast(x == y, x.value().dtype());
   return mask * (g / sum(mask, axes));
 }
 
-// The product of all other elements: y / x where nothing is 0, and exact where one element is. The one zero that is
-// left among them stands there as a factor, for the sake of its own derivative.
+// The product of all other elements: y / x without zeros, and exact with one zero. If two elements are 0, the other
+// zero stays in the expression as a factor, so that its derivative is right.
 Expr product_gradient(Expr g, Expr x, const Dims& axes) {
   const Expr is_zero = x == 0.0;
   const Expr zeros = sum(cast(is_zero, x.value().dtype()), axes), zero = sum(select(is_zero, x, 0.0), axes);

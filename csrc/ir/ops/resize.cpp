@@ -1,4 +1,4 @@
-// Images of another size.
+// Resized images.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -10,7 +10,7 @@
 namespace alloy::ir {
 namespace {
 
-// Along one axis: which place of the source stands at each place of the result.
+// For each position of the result along one axis, the position in the source.
 std::vector<double> places_by_flags(const Composition& c, int64_t from, int64_t to) {
   const auto in = static_cast<double>(from), out = static_cast<double>(to);
   std::vector<double> places;
@@ -23,7 +23,7 @@ std::vector<double> places_by_flags(const Composition& c, int64_t from, int64_t 
   return places;
 }
 
-// A place of the source becomes place * scale + offset.
+// The same by a scale and an offset: position p of the source is at p * scale + offset in the result.
 std::vector<double> places_by_scale(int64_t to, double scale, double offset) {
   std::vector<double> places;
   for (int64_t i = 0; i < to; ++i) places.push_back((static_cast<double>(i) - offset) / scale);
@@ -41,7 +41,7 @@ double rounded(double place, const std::string& rounding) {
   return below_is_even == (rounding == "round_to_even") ? below : below + 1;
 }
 
-// The elements of x at the places along an axis; those outside are at the edge.
+// The nearest elements of x to the positions along an axis; outside, the element at the edge.
 Expr nearest(Expr x, int64_t axis, const std::vector<double>& places, const std::string& rounding) {
   std::vector<int64_t> indices;
   for (double place : places) {
@@ -51,7 +51,7 @@ Expr nearest(Expr x, int64_t axis, const std::vector<double>& places, const std:
   return gather(x, integers(x.graph(), DType::int32, {std::ssize(indices)}, indices), axis, 0);
 }
 
-// Between the two elements around each place.
+// Interpolates between the two elements around each position.
 Expr interpolated(Expr x, int64_t axis, const std::vector<double>& places) {
   const int64_t last = x.shape()[axis] - 1, count = std::ssize(places);
   std::vector<int64_t> below, above;
@@ -74,7 +74,8 @@ Expr interpolated(Expr x, int64_t axis, const std::vector<double>& places) {
   return low + (at(above) - low) * weight;
 }
 
-// The numbers of the operands from `first` on, which must be constants: a scale for each axis, then an offset for each.
+// The elements of the operands from `first` on, which must be constants: a scale for each axis, then an offset for
+// each.
 std::vector<double> scales_and_offsets(const Composition& c, size_t first, int64_t axes) {
   std::vector<double> numbers;
   for (size_t i = first; i < c.operands.size(); ++i) {
@@ -95,7 +96,7 @@ std::vector<double> scales_and_offsets(const Composition& c, size_t first, int64
   return numbers;
 }
 
-// `sizes`: the new extents along the axes of the row. Scales are the operands from `first_scale` on, if there are any.
+// Resizes the axes to `sizes`. Scales are the operands from `first_scale` on, if there are any.
 Expr resized(const Composition& c, Expr x, const Dims& sizes, size_t first_scale) {
   const Dims& axes = c.attributes.ints(Attr::kAxes);
   if (sizes.size() != axes.size()) {

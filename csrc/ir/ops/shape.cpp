@@ -1,4 +1,4 @@
-// The same elements under another shape, in another order, repeated or side by side; and shapes as values.
+// Reshape, transpose, broadcast, concat, casts of bits; and shapes as values.
 #include <algorithm>
 #include <numeric>
 
@@ -7,11 +7,11 @@
 
 namespace alloy::ir {
 
-// ---- one shape for another ----
+// ---- reshape ----
 
 namespace {
 
-// The shape with its one unknown dimension, if there is one, as the elements of the operand need it.
+// Fills in the shape's one unknown dimension, if there is one, from the number of the operand's elements.
 Shape filled(const Op& op, const Shape& shape) {
   const Shape& from = operand(op, 0).shape;
   Dims dims = shape.dims();
@@ -84,7 +84,7 @@ Cost cost_reshape_like(const Op&) { return {}; }
 Cost cost_squeeze(const Op&) { return {}; }
 Cost cost_expand_dims(const Op&) { return {}; }
 
-// ---- order ----
+// ---- transpose ----
 
 Types infer_transpose(const Op& op) {
   const Type& x = operand(op, 0);
@@ -114,7 +114,7 @@ void gradient_transpose(GradientRule& r) {
 
 Cost cost_transpose(const Op& op) { return cost_of(op, 0); }
 
-// ---- repetition ----
+// ---- broadcast ----
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Softmax, its logarithm, and the loss that is made of it.
+// Softmax, its logarithm, and softmax_cross_entropy.
 #include "ir/rules/rules.h"
 
 namespace alloy::ir {
@@ -20,7 +20,8 @@ void gradient_log_softmax(GradientRule& r) {
   r.give(0, r.g() - softmax(r.x(), axis) * sum(r.g(), {axis}));
 }
 
-// The greatest, a difference, an exponential, their sum, a quotient or the difference of the logarithm.
+// For each element: the maximum, a difference, an exponential, their sum, and a quotient (or a difference for the
+// logarithm).
 Cost cost_softmax(const Op& op) { return cost_of(op, 5 * element_count(op.operands[0])); }
 Cost cost_log_softmax(const Op& op) { return cost_softmax(op); }
 
@@ -53,7 +54,7 @@ void gradient_softmax_cross_entropy(GradientRule& r) {
   }
 }
 
-// Those of log_softmax, the product with the label, the sum.
+// The cost of log_softmax, the product with the labels, and the sum.
 Cost cost_softmax_cross_entropy(const Op& op) { return cost_of(op, 7 * element_count(op.operands[0])); }
 
 }  // namespace alloy::ir

@@ -1,4 +1,4 @@
-// The order of elements along an axis.
+// Sorting along an axis.
 #include "ir/rules/composites.h"
 #include "ir/rules/rules.h"
 
@@ -22,7 +22,7 @@ Types infer_argsort(const Op& op) {
 
 void gradient_argsort(GradientRule&) {}
 
-// Comparisons are no arithmetic.
+// Comparisons do not count as arithmetic.
 Cost cost_argsort(const Op& op) { return cost_of(op, 0); }
 
 // ---- composites ----

@@ -1,4 +1,4 @@
-// What a graph begins with, and variables.
+// Placeholders, constants and variables.
 #include <cmath>
 
 #include "ir/rules/rules.h"
@@ -45,7 +45,7 @@ void gradient_variable(GradientRule&) {}
 void gradient_assign(GradientRule&) {}
 void gradient_read_variable(GradientRule& r) { r.give(0, r.g()); }
 
-// In memory before anything runs.
+// Their values are in memory before the run.
 Cost cost_placeholder(const Op&) { return {}; }
 Cost cost_constant(const Op&) { return {}; }
 Cost cost_empty(const Op&) { return {}; }

@@ -1,4 +1,4 @@
-// What convolutions and poolings share.
+// Checks shared by convolutions and poolings.
 #include "ir/ops/windowed.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ bool is_3d(OpCode code) {
   return code == OpCode::conv3d || code == OpCode::conv3d_data_gradient || code == OpCode::conv3d_weights_gradient;
 }
 
-// What messages call the axes.
+// The names of the axes in messages.
 std::string axis_names(const Op& op) {
   switch (window_axis_count(op)) {
     case 2: return "height, width";
@@ -85,7 +85,7 @@ int64_t window_extent(const Op& op, int64_t axis, int64_t kernel, int64_t input,
   if (kernel == 0) op.fail("Expected a window of 1 or more, got 0");
   if (input == kUnknown || kernel == kUnknown) return kUnknown;
   const Window window = window_of(op.attributes, axis, kernel, input);
-  // The extent of "same" is rounded up by its definition.
+  // By its definition, "same" padding rounds the extent up anyway.
   const bool rounds_up =
       op.attributes.flag(Attr::kCeilMode) && !op.attributes.word(Attr::kPaddingStyle).starts_with("same");
   const int64_t extent = output_extent(window, input, rounds_up);

@@ -10,8 +10,8 @@ namespace {
 
 Expr product(const Parts& a, const Parts& b) { return joined({a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}); }
 
-// What parts are divided by so that their squares neither overflow nor vanish: the greater one, or 1 where that is 0 or
-// not finite. No result depends on it, so it takes no gradient.
+// A divisor that keeps the squares of the parts from overflowing and vanishing: the greater absolute part, or 1 if that
+// is 0 or not finite. No result depends on it, so it gets no gradient.
 Expr magnitude(const Parts& z) {
   const Expr most = stop_gradient(maximum_propagate_nan(abs(z.re), abs(z.im)));
   return select(logical_and(is_finite(most), most > 0.0), most, 1.0);
@@ -26,14 +26,14 @@ Expr quotient(const Parts& a, const Parts& b) {
       {(a.re * scaled.re + a.im * scaled.im) / square / unit, (a.im * scaled.re - a.re * scaled.im) / square / unit});
 }
 
-// Its gradient at 0 is 0.
+// z|; its gradient at 0 is 0.
 Expr absolute(const Parts& z) {
   const Expr unit = magnitude(z), re = z.re / unit, im = z.im / unit, square = re * re + im * im;
   const Expr is_zero = square == 0.0;
   return squeeze(select(is_zero, 0.0, sqrt(select(is_zero, 1.0, square)) * unit), {-1});
 }
 
-// Axes counted from the front, without the one of the parts.
+// Counts the axes from the front, because the parts add an axis at the end.
 Attributes of_pairs(const Attributes& attributes, Expr x) {
   Attributes counted = attributes;
   Dims axes = attributes.ints(Attr::kAxes);
@@ -48,7 +48,7 @@ Expr converted(Expr x, DType dtype) {
   return is_complex(x) ? view_as_complex(cast(view_as_real(x), *part)) : as_complex(cast(x, *part));
 }
 
-// None for an op without a meaning.
+// Computes an op on one complex number; none if the op does not accept one.
 Expr of_one(OpCode code, Expr x, const Attributes& attributes) {
   switch (code) {
     case OpCode::identity:
@@ -98,7 +98,7 @@ Expr of_complex(Graph& graph, OpCode code, const std::vector<Value>& operands, c
   switch (x.size()) {
     case 1: return of_one(code, x[0], attributes);
     case 2: {
-      switch (code) {  // those that take no complex numbers say so with the operands they were given
+      switch (code) {  // other ops report their operands as given
         case OpCode::add:
         case OpCode::subtract:
         case OpCode::multiply:
@@ -121,7 +121,7 @@ Op* add_op(Graph& graph, OpCode code, std::vector<Value> operands, Attributes at
                         });
   if (!is_plain && !signature_mistake(info(code), operands, attributes)) {
     std::string name;
-    std::swap(name, graph.name);  // is that of the result
+    std::swap(name, graph.name);  // the name is for the result
     const Expr result = of_complex(graph, code, operands, attributes);
     std::swap(name, graph.name);
     if (result) {
@@ -142,7 +142,7 @@ Expr joined(const Parts& parts) {
   if (parts.re.shape() == parts.im.shape() && parts.re.shape().is_static()) {
     return view_as_complex(concat({parts.re, parts.im}, -1));
   }
-  const Expr like = parts.re + parts.im;  // of which only the shape is meant
+  const Expr like = parts.re + parts.im;  // only gives the shape
   return view_as_complex(concat({broadcast_like(parts.re, like), broadcast_like(parts.im, like)}, -1));
 }
 

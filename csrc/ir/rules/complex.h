@@ -1,26 +1,25 @@
-// Arithmetic with complex numbers. Graphs hold none: it is that of real numbers, of the parts along the last axis that
-// view_as_real gives.
+// Arithmetic on complex numbers. A graph holds only real arithmetic, on the parts along the last axis of view_as_real.
 #pragma once
 
 #include "ir/rules/expr.h"
 
 namespace alloy::ir {
 
-// Adds what the op means of its operands and returns the op with the result: the op itself or, where an operand is
-// complex, the last of those that compute the parts of its result. In arithmetic with complex numbers real ones are
-// complex. What has no such meaning, an order for instance, is added as it is, so that its own rule refuses it.
+// Adds an op and returns the op with the result. For complex operands, it adds ops on the parts and returns the last of
+// these; real operands of such arithmetic count as complex. Ops that are not defined for complex numbers, such as an
+// order, are added unchanged, and their own rules refuse them.
 Op* add_op(Graph& graph, OpCode code, std::vector<Value> operands, Attributes attributes = {});
 
 inline bool is_complex(Expr x) { return kind(x.value().dtype()) == DTypeKind::kComplex; }
 
-// The real and the imaginary part, with a last axis of 1.
+// The real and the imaginary part, each with a last axis of length 1.
 struct Parts {
   Expr re, im;
 };
 Parts parts_of(Expr x);
-// The complex numbers with these parts, which broadcast.
+// The complex numbers with these parts, after broadcasting them to one shape.
 Expr joined(const Parts& parts);
-// x itself if it is complex, else with imaginary parts of 0.
+// Returns x if it is complex, else complex numbers with imaginary parts of 0.
 Expr as_complex(Expr x);
 
 }  // namespace alloy::ir

@@ -1,4 +1,4 @@
-// From an op to its cost, by its row; and what the rules of the families share.
+// The cost of an op, by the rule of its row; and what rules of costs share.
 #include "ir/rules/cost.h"
 
 #include "ir/rules/rules.h"

@@ -1,5 +1,5 @@
-// From an op to the elements that it is known to give: a table op's by its forward, init and combine columns, a
-// structured op's by the rule of its row (ops/).
+// The known elements of an op's result: for a table op by its columns forward, init and combine, for a structured op by
+// the rule of its row (ops/).
 #include "ir/rules/elements.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr auto integer = TypeClass::integer;
 constexpr auto any = TypeClass::any;
 constexpr TypeClass first(TypeClass a, TypeClass, TypeClass) { return a; }
 
-// ---- the words of the columns of numeric rows, for integers; nothing for what is not known or too large ----
+// ---- the functions of numeric rows, for known integers; nothing for an unknown or too large integer ----
 
 struct Integers {};
 
@@ -47,7 +47,7 @@ Element Mul(Integers, const Element& a, const Element& b) {
     return __builtin_mul_overflow(x, y, &result) ? Element() : result;
   });
 }
-// By 0 it gives 0, as everywhere; by -1 it may overflow.
+// Dividing by 0 gives 0, as everywhere; dividing by -1 may overflow.
 Element Div(Integers d, const Element& a, const Element& b) {
   return of_known(a, b, [&](int64_t x, int64_t y) { return y == 0 || y == -1 ? Mul(d, x, y) : Element(x / y); });
 }
@@ -60,7 +60,7 @@ Element Max(Integers, const Element& a, const Element& b) {
 Element Neg(Integers d, const Element& x) { return Sub(d, 0, x); }
 Element Abs(Integers d, const Element& x) { return Max(d, x, Neg(d, x)); }
 Element Sign(Integers d, const Element& x) { return Min(d, Max(d, x, -1), 1); }
-Element Pow(Integers, const Element&, const Element&) { return {}; }  // no shape is made of powers
+Element Pow(Integers, const Element&, const Element&) { return {}; }  // no shape is computed from powers
 
 Element Floor(Integers, const Element& x) { return x; }
 Element Ceil(Integers, const Element& x) { return x; }
@@ -68,7 +68,7 @@ Element Round(Integers, const Element& x) { return x; }
 Element Rint(Integers, const Element& x) { return x; }
 Element Trunc(Integers, const Element& x) { return x; }
 Element SignBit(Integers, const Element& x) { return x ? Element(*x < 0 ? 1 : 0) : Element(); }
-// By 0 and -1 as Div has it.
+// For divisors 0 and -1 as in Div.
 Element Mod(Integers d, const Element& a, const Element& b) { return Sub(d, a, Mul(d, Div(d, a, b), b)); }
 Element FloorMod(Integers d, const Element& a, const Element& b) {
   return of_known(Mod(d, a, b), b, [](int64_t rest, int64_t y) {
@@ -78,7 +78,7 @@ Element FloorMod(Integers d, const Element& a, const Element& b) {
 
 // ---- table ops ----
 
-// One element from one of each operand, which broadcast.
+// Each element of the result, from the operands' elements, which broadcast.
 template <TypeClass types, class F>
 Known each(std::span<const Known> operands, [[maybe_unused]] const F& forward) {
   if constexpr (types != numeric) {
@@ -96,7 +96,7 @@ Known each(std::span<const Known> operands, [[maybe_unused]] const F& forward) {
   }
 }
 
-// All elements of a vector combined, in one.
+// Combines all elements of a vector into one.
 template <TypeClass types, class Init, class Combine>
 Known folded(const Op& op, const Known& x, [[maybe_unused]] const Init& init, const Combine& combine) {
   if constexpr (types != numeric) {
@@ -142,7 +142,7 @@ Known by_row(const Op& op, std::span<const Known> operands) {
   }
 }
 
-// Each value is looked at once, however often it is used.
+// Computes the elements of values, each value once.
 class Evaluator {
  public:
   const Known& of(Value v) {

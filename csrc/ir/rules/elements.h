@@ -1,4 +1,4 @@
-// What is known of the elements of an integer tensor before a run: constants, shapes, and what is computed from them.
+// The elements of integer tensors that are known before a run: from constants, shapes, and values computed from these.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,10 @@
 
 namespace alloy::ir {
 
-// The elements of a tensor of rank 0 or 1, which itself may come of others; nothing where not even their number is
-// known.
+// The known elements of a tensor of rank 0 or 1; nothing if not even their number is known.
 std::optional<Elements> known_elements(Value value);
 
-// True if the elements are made of constants and shapes alone, so that they are known at the latest when all types are.
+// True if the elements are computed from constants and shapes alone: they are known once all types are.
 bool is_made_of_shapes(Value value);
 
 }  // namespace alloy::ir

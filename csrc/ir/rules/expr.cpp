@@ -23,7 +23,7 @@ Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes
 
 Expr integers(Graph& graph, DType dtype, const Dims& shape, std::span<const int64_t> values) {
   std::vector<std::byte> bytes(values.size() * size_of(dtype));
-  // Integers are little-endian: the lower bytes are the narrower number.
+  // Integers are little-endian, so the lower bytes are the narrower number.
   for (size_t i = 0; i < values.size(); ++i) {
     std::memcpy(bytes.data() + i * size_of(dtype), &values[i], size_of(dtype));
   }

@@ -15,7 +15,7 @@ class Expr {
   Value value() const { return value_; }
   const Shape& shape() const { return value_.shape(); }
   Graph& graph() const { return *graph_; }
-  // A scalar of this expression's type.
+  // A scalar of this expression's type and graph.
   Expr scalar(double number) const;
 
  private:
@@ -25,17 +25,16 @@ class Expr {
 
 inline const Expr none;
 
-// The integers, in a constant of that shape.
+// A constant of the shape with these integers.
 Expr integers(Graph& graph, DType dtype, const Dims& shape, std::span<const int64_t> values);
 // 0, 1, ..., count - 1.
 Expr range(Graph& graph, DType dtype, int64_t count);
 
-// The greatest finite number of the type, as Expr::scalar and Literal::splat take it; they make the least of the
-// negative.
+// The greatest finite number of the type, in the form that Expr::scalar and Literal::splat accept; its negative gives
+// the least number.
 double greatest(DType dtype);
 
-// Adds any op with one result, or what it means of complex numbers (ir/rules/complex.h); the operands' graph is the
-// first one's.
+// Adds an op with one result to the first operand's graph; complex operands as in ir/rules/complex.h.
 Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes = {});
 
 #define ALLOY_UNARY(name, ...) Expr name(Expr x);
@@ -66,8 +65,8 @@ Expr select(Expr predicate, Expr yes, Expr no);
 Expr select(Expr predicate, Expr yes, double no);
 Expr select(Expr predicate, double yes, Expr no);
 Expr cast(Expr x, DType dtype);
-// What f makes of operands of one type, computed in the type that such elements are computed in, and rounded once. Of
-// operands of several types f itself, which refuses them. An operand may be none.
+// Applies f to operands cast to the type in which their elements are computed (computed_in), and rounds the result
+// once. Operands of different types are passed as they are, so that f refuses them. Operands may be none.
 template <class F, class... More>
 Expr rounded_once(const F& f, Expr x, More... more) {
   const DType dtype = x.value().dtype();
@@ -77,12 +76,12 @@ Expr rounded_once(const F& f, Expr x, More... more) {
   return alike ? cast(y, dtype) : y;
 }
 Expr count(Expr x, const Dims& axes);
-Expr reshape(Expr x, const Dims& dims);  // one may be unknown
+Expr reshape(Expr x, const Dims& dims);  // one dimension may be unknown
 Expr expand_dims(Expr x, const Dims& axes);
 Expr squeeze(Expr x, const Dims& axes);
 Expr transpose(Expr x, const Dims& permutation);
 Expr broadcast_to(Expr x, const Shape& shape);
-// Along one axis, from start to before end by stride, as Python counts.
+// A slice along one axis, from start to before end by stride, as in Python.
 Expr slice(Expr x, int64_t axis, int64_t start, int64_t end, int64_t stride = 1);
 Expr concat(const std::vector<Expr>& parts, int64_t axis);
 Expr gather(Expr x, Expr indices, int64_t axis, int64_t batch_dims = 0);
@@ -90,21 +89,21 @@ Expr matmul(Expr a, Expr b, bool transpose_a = false, bool transpose_b = false);
 Expr softmax(Expr x, int64_t axis);
 Expr log_softmax(Expr x, int64_t axis);
 Expr stop_gradient(Expr x);
-// One is the other's inverse: of what the other gave it is what that was made of.
+// Each inverts the other; applied to the other's result, it returns the other's operand.
 Expr view_as_real(Expr x);
 Expr view_as_complex(Expr pairs);
 Expr broadcast_like(Expr x, Expr like);
 Expr reshape_like(Expr x, Expr like);
-// The identity where the shapes are known to agree, else the adjoint of broadcasting.
+// x if the shapes are known to be equal, else the adjoint of broadcasting.
 Expr reduce_like(Expr x, Expr like);
 
-// The rank of x, which must be known; throws Error where it is not.
+// The rank of x; throws Error if it is unknown.
 int64_t rank_of(Expr x);
-// Every axis of x, whose rank must be known; with `except`, all but that one.
+// Every axis of x except `except`; throws Error if the rank is unknown.
 Dims all_axes(Expr x, std::optional<int64_t> except = std::nullopt);
-// The gradient of softmax over `axis`, of which y is the result.
+// The gradient of softmax over `axis`; y is softmax's result.
 Expr softmax_gradient(Expr g, Expr y, int64_t axis);
-// The gradient of softmax_cross_entropy to its source; `reduction` as in the op.
+// The gradient of softmax_cross_entropy with respect to its source; `reduction` as in the op.
 Expr softmax_cross_entropy_gradient(Expr g, Expr source, Expr labels, int64_t axis, const std::string& reduction);
 
 }  // namespace alloy::ir

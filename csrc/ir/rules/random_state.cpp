@@ -5,7 +5,7 @@
 namespace alloy::ir {
 namespace {
 
-// POSIX's linear congruential generator of 48 bits, of which mrand48 gives the highest 32.
+// POSIX's linear congruential generator of 48 bits; mrand48 returns its highest 32 bits.
 class Rand48 {
  public:
   explicit Rand48(uint32_t seed) : state_(uint64_t{seed} << 16 | 0x330E) {}
@@ -14,7 +14,7 @@ class Rand48 {
     state_ = (state_ * 0x5DEECE66D + 0xB) & ((uint64_t{1} << 48) - 1);
     return state_ >> 16;
   }
-  // The first draw in the highest 32 bits.
+  // Two draws; the first gives the highest 32 bits.
   uint64_t next_pair() {
     const uint64_t high = next();
     return high << 32 | next();

@@ -19,7 +19,7 @@ std::vector<Expr> add_op(OpCode code, const std::vector<Expr>& operands, Attribu
 
 Expr zeros_like(Expr like) { return broadcast_like(like.scalar(0), like); }
 
-// (steps, batch, n) as (steps * batch, n).
+// Reshapes (steps, batch, n) to (steps * batch, n).
 Expr rows_of(Expr x) { return reshape(x, {kUnknown, x.shape().ranked() ? x.shape()[2] : kUnknown}); }
 
 Expr activated(Expr x, int64_t activation) {
@@ -39,12 +39,12 @@ int64_t units_of(Expr weights) {
                            to_string(weights.value().type()));
 }
 
-// Gates [first, first + count) of what has all gates of the units side by side.
+// Gates [first, first + count) of a tensor whose last axis holds all gates of the units side by side.
 Expr gates_of(Expr x, int64_t units, int64_t first, int64_t count) {
   return slice(x, rank_of(x) - 1, first * units, (first + count) * units);
 }
 
-// What the step before left, at the place of each step.
+// For each step, the state after the step before.
 Expr before(Expr sequence, Expr first, bool reverse) {
   const Expr start = expand_dims(first, {0});
   if (sequence.shape()[0] == 1) return start;
@@ -157,11 +157,11 @@ Expr CellGradients::secondary_bias() const {
   return squeeze(sum(gates_of(x, units_of(cell_.weights), 2, 1) * reset(), {0, 1}), {0, 1});
 }
 
-// ---- Apple's selectors ----
+// ---- Apple's methods ----
 
 namespace {
 
-// What both directions have, and one of them takes.
+// One direction: takes its share of tensors that hold both directions.
 class Direction {
  public:
   Direction(const Recurrence& r, int64_t index) : r_(r), index_(index), units_(units_of(r.cell.weights)) {}
@@ -169,13 +169,13 @@ class Direction {
   int64_t units() const { return units_; }
   int64_t count() const { return r_.bidirectional ? 2 : 1; }
 
-  // Of a state after the last step, its own part.
+  // The direction's share of a state after the last step.
   Expr flat_part(Expr x) const { return part(flat(x), 1, units_); }
-  // Of `count()` parts along an axis, its own.
+  // The direction's share of an axis with `count()` shares.
   Expr part(Expr x, int64_t axis, int64_t extent) const {
     return count() == 1 ? x : slice(x, axis, index_ * extent, (index_ + 1) * extent);
   }
-  // The gates in the cell's order from the selector's, or back: they are exchanged in pairs.
+  // Converts the order of gates from the method's to the op's, or back: one pair is exchanged.
   Expr ordered(Expr x, int64_t axis) const {
     if (r_.swapped_gate < 0) return x;
     std::vector<Expr> parts;
@@ -186,7 +186,7 @@ class Direction {
     return concat(parts, axis);
   }
 
-  // The cell but for x. `sequence` is (steps, batch, units or more).
+  // The direction's cell, but for x. `sequence` is (steps, batch, units or more).
   Cell cell(Expr sequence) const {
     Cell c = r_.cell;
     if (r_.bidirectional) c.attributes.set(Attr::kReverse, index_ == 1);
@@ -204,13 +204,13 @@ class Direction {
   }
 
  private:
-  // Without leading axes of one element.
+  // Removes leading axes of length 1.
   static Expr flat(Expr x) {
     Dims axes;
     for (int64_t i = 0; i < rank_of(x) - 2; ++i) axes.push_back(i);
     return axes.empty() ? x : squeeze(x, axes);
   }
-  // A mask may be of one direction, or of any extent that broadcasts, for both.
+  // The direction's mask, or one mask for both if it does not hold two.
   Expr halved(Expr x) const {
     const int64_t last = rank_of(x) - 1;
     return last >= 0 && x.shape()[last] == 2 * units_ ? part(x, last, units_) : x;
@@ -226,10 +226,10 @@ class Direction {
   int64_t index_, units_;
 };
 
-// The gradient of a tensor from those of each direction, along the axis of the directions.
+// The gradient of a tensor from the directions' gradients, joined along the axis of the directions.
 Expr joined(const std::vector<Expr>& parts, int64_t axis, Expr like) { return reshape_like(concat(parts, axis), like); }
 
-// Adds to the gradient of a sequence that of its last step.
+// Adds the gradient of the last step to the gradient of a sequence.
 Expr with_last(Expr gradient, Expr last, bool reverse, Expr sequence) {
   if (!last) return gradient;
   const Attributes place{{Attr::kStarts, Dims{reverse ? 0 : -1, 0, 0}},
@@ -245,11 +245,11 @@ std::vector<Expr> Recurrence::run(bool training) const {
   Expr sums = source;
   if (input_weights) {
     const Expr product = matmul(rows_of(source), input_weights, false, true);
-    // Only the shape of this one counts.
+    // The second product only gives the shape.
     sums = reshape_like(product, matmul(source, input_weights, false, true));
   }
   if (bias) sums = sums + (rank_of(bias) == 1 ? bias : reshape(bias, {kUnknown}));
-  std::vector<std::vector<Expr>> parts;  // of each result, of each direction
+  std::vector<std::vector<Expr>> parts;  // by result, then by direction
   for (int64_t i = 0; i < (bidirectional ? 2 : 1); ++i) {
     const Direction direction(*this, i);
     Cell one = direction.cell(sums);

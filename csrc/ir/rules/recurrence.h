@@ -1,30 +1,31 @@
-// Recurrent cells as gradient rules and Apple's selectors make them: a cell is the op of one direction with its
-// operands by name. What it does not have is an empty Expr.
+// Recurrent ops for gradient rules and for Apple's methods. A cell is an op of one direction with named operands;
+// absent operands are empty.
 #pragma once
 
 #include "ir/rules/expr.h"
 
 namespace alloy::ir {
 
-// One op rnn, lstm or gru.
+// An op rnn, lstm or gru with its operands.
 struct Cell {
   OpCode code;
-  Attributes attributes;  // of the op, but for those that say which operands there are
+  Attributes attributes;  // the op's, but for those that tell its optional operands
   Expr x, weights, state, cell, mask, peephole, secondary_bias;
 
   static Cell of(Graph& graph, const Op& op);
   int64_t gates() const { return code == OpCode::rnn ? 1 : code == OpCode::lstm ? 4 : 3; }
   bool flag(Attr attr) const { return attributes.flag(attr); }
-  // Adds the op and returns its results; with `training`, also what the gradient needs.
+  // Adds the op and returns its results; with `training`, also the values that the gradient needs.
   std::vector<Expr> run(bool training) const;
 };
 
-// What a cell has computed, and the gradients that flow into its states and cells; the latter may be empty.
+// The results of a cell and the gradients of its states and cells, which may be empty.
 struct CellResults {
   Expr states, cells, kept, gradient, cell_gradient;
 };
 
-// The gradients of a cell to its operands. `weights` and those behind it add what they are made of.
+// The gradients of a cell with respect to its operands. `weights` and the methods after it add the ops that compute
+// them.
 class CellGradients {
  public:
   CellGradients(const Cell& cell, const CellResults& results);
@@ -36,8 +37,8 @@ class CellGradients {
   Expr secondary_bias() const;
 
  private:
-  // What the weights of some gates are multiplied with, and the gradient of the product: (rows, units) and (rows, gates
-  // * units).
+  // The left operand of a product with the weights of some gates, and the product's gradient: (rows, units) and (rows,
+  // gates * units).
   struct Term {
     Expr left, gradient;
     int64_t first_gate, gates;
@@ -50,19 +51,20 @@ class CellGradients {
   CellResults results_;
 };
 
-// What one of Apple's selectors is given: source (steps, batch, features), or the gates' sums if there are no input
-// weights, and everything else of both directions.
+// The operands of one of Apple's methods: the source (steps, batch, features), or the gates' sums without input
+// weights, and the other operands for one or both directions.
 struct Recurrence {
-  Cell cell;  // its operands but x, and their gates in the selector's order
+  Cell cell;  // the operands but x, with gates in the method's order
   Expr source, input_weights, bias;
-  bool bidirectional = false;  // forward, then backward, side by side; weights one behind the other
-  int64_t swapped_gate = -1;   // that gate and the next stand the other way round in all operands
+  bool bidirectional = false;  // the directions lie side by side, in weights one behind the other; forward comes first
+  int64_t swapped_gate = -1;   // this gate and the next are exchanged in all operands; -1: none
 
-  // States, cells of an LSTM, and with training what the gradient needs, of both directions side by side.
+  // Returns states, the cells of an LSTM, and with training the values that the gradient needs; directions lie side by
+  // side.
   std::vector<Expr> run(bool training) const;
-  // The gradients to source, weights, input weights, bias, peephole, state, cell, secondary bias, but for what is
-  // empty. `states` may be empty but for a GRU. The last two: of the state and the cell after the last step, may be
-  // empty.
+  // Returns the gradients of source, weights, input weights, bias, peephole, state, cell, secondary bias, without those
+  // of absent operands. `results.states` is needed only for a GRU. `last_state` and `last_cell` are the gradients of
+  // state and cell after the last step; they may be empty.
   std::vector<Expr> gradients(const CellResults& results, Expr last_state, Expr last_cell) const;
 };
 

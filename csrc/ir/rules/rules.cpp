@@ -1,4 +1,4 @@
-// From an op to its types, by its row; and what the rules of the families share.
+// The types of an op's results, by the rule of its row; and functions that rules share.
 #include "ir/rules/rules.h"
 
 #include <algorithm>

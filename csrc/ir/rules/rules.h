@@ -1,6 +1,6 @@
-// The rules of ops, and what they share. A family's file, ops/NAME.cpp, holds those of its ops side by side: the types
-// of the results, the gradient, the cost. An op of ops.def that lacks one does not link. A dimension that is not known
-// yet never makes an op illegal.
+// The rules of ops, and functions that they share. The file of a family, ops/NAME.cpp, holds the rules of its ops: the
+// types of the results, the gradient, the cost. An op of ops.def without one of them does not link. An unknown
+// dimension never makes an op illegal.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ namespace alloy::ir {
 
 using Types = std::vector<Type>;
 
-// One op being differentiated: what flows in, and where the operands' gradients go.
+// One op being differentiated: the incoming gradients, and the gradients that its rule gives to the operands.
 class GradientRule {
  public:
   GradientRule(Graph& graph, const Op& op, std::vector<Expr> incoming, std::vector<bool> wanted)
@@ -28,7 +28,7 @@ class GradientRule {
   Expr x(size_t i = 0) const { return Expr(graph_, op_.operands[i]); }
   Expr y(size_t i = 0) const { return Expr(graph_, op_.result(static_cast<uint32_t>(i))); }
   bool wants(size_t i) const { return wanted_[i]; }
-  // A gradient of an operand in the operand's shape or in one that broadcasting made of it; none is no gradient.
+  // Gives an operand's gradient, in the operand's shape or in a shape broadcast from it; an empty gradient gives none.
   void give(size_t i, Expr gradient) {
     if (gradient) outgoing_[i] = reduce_like(gradient, x(i));
   }
@@ -42,8 +42,8 @@ class GradientRule {
   std::vector<Expr> outgoing_;
 };
 
-// ---- the rules: of every row its gradient, which may be none; of structured ops all, but that of elements only where
-// the row says so ----
+// ---- the rules: every row has a gradient, which may be empty; structured ops have the others, too, but elements only
+// if the row says so ----
 
 #define ALLOY_ROW(name) void gradient_##name(GradientRule& r);
 #include "ir/ops.def"
@@ -61,30 +61,30 @@ Types infer_arg_reduction(const Op& op);
 Cost cost_elementwise(const Op& op);
 Cost cost_reduction(const Op& op);
 
-// ---- what they share ----
+// ---- shared functions ----
 
 inline const Type& operand(const Op& op, size_t i) { return op.operands[i].type(); }
 
-// For messages.
+// The text for messages.
 std::string text(const Type& type);
 std::string text(const Shape& shape);
 std::string text(const Dims& numbers);
 
-// Throws Error where an operand is not of the row's types.
+// Throws Error if an operand has a type that the row does not accept.
 void require_types(const Op& op);
-// The same of a structured op that computes with any numbers.
+// The same for a structured op that computes with any numbers.
 void require_numbers(const Op& op);
-// The element type of all operands from `first` on; throws Error where they differ.
+// The common element type of the operands from `first` on; throws Error if they differ.
 DType same_dtype(const Op& op, size_t first = 0);
-// The axis counted from the front.
+// The axis, counted from the front.
 int64_t axis_of(const Op& op, int64_t axis, int64_t rank);
-// The axes counted from the front, each once, ascending.
+// The axes, counted from the front, ascending, without repeats.
 Dims axes_of(const Op& op, int64_t rank);
-// The shape that an attribute gives: unknown dimensions are legal, other negative ones are not.
+// The shape in the attribute: unknown dimensions are legal, other negative ones are not.
 const Shape& given_shape(const Op& op);
 
 uint64_t element_count(const Value& v);
-// Of an op that does this arithmetic, reads every operand whose elements count, and writes every result.
+// The cost of an op with this arithmetic that reads every operand whose elements count and writes every result.
 Cost cost_of(const Op& op, uint64_t flops);
 
 }  // namespace alloy::ir

@@ -75,7 +75,7 @@ SliceAxis resolve_slice(int64_t start, int64_t end, int64_t stride, int64_t exte
     const int64_t stop = clamp_index(end, -1, extent - 1);
     s.length = s.start > stop ? (s.start - stop - 1) / -std::max(stride, -INT64_MAX) + 1 : 0;
   }
-  // A stride that is never taken must not overflow the arithmetic of kernels.
+  // The stride of at most one element is never used; 1 keeps kernels' arithmetic from overflowing.
   if (s.length <= 1) s.stride = 1;
   return s;
 }

@@ -18,7 +18,7 @@ namespace {
 template <class T>
 constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-// Calls f with a zero of the C++ type of the elements; does nothing for types whose numbers have none.
+// Calls f with a zero of the elements' C++ type; returns false for types without text.
 template <class F>
 bool with_number(DType dtype, F f) {
   switch (dtype) {
@@ -38,8 +38,8 @@ bool with_number(DType dtype, F f) {
   }
 }
 
-// True if the whole text is a number of the type, which then is in `value`. Floats: Apple's library has no from_chars
-// for them.
+// Reads the whole text as a number of the type into `value`; false if it is none. Floats: Apple's library has no
+// from_chars for them.
 template <class T>
 bool read(const std::string& text, T& value) {
   const char* const begin = text.c_str();
@@ -49,7 +49,7 @@ bool read(const std::string& text, T& value) {
         text.find_first_not_of("+-.0123456789e") != std::string::npos) {
       return false;
     }
-    static const locale_t with_points = newlocale(LC_ALL_MASK, "C", nullptr);  // whatever the program has chosen
+    static const locale_t with_points = newlocale(LC_ALL_MASK, "C", nullptr);  // independent of the program's locale
     char* stop = nullptr;
     if constexpr (std::is_same_v<T, float>) value = strtof_l(begin, &stop, with_points);
     else value = strtod_l(begin, &stop, with_points);

@@ -1,4 +1,4 @@
-// Elements of constants as text, as print() writes and parse() reads them.
+// Elements of constants as text, for print() and parse().
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace alloy::ir {
 
-// True if the whole text is a number, which then is in `value`: alike on all systems, whatever the locale.
+// Reads the whole text as a number into `value`; false if it is none. Independent of system and locale.
 bool read_number(const std::string& text, double& value);
 // False for types whose elements have no text: complex numbers.
 bool has_text(DType dtype);
-// A text that reads back as the same element, the shortest for a float32; every NaN is "nan". Empty where the type has
-// no text.
+// A text that reads back as the same element, for a float32 the shortest such; every NaN is "nan". Empty if the type
+// has no text.
 std::string element_text(DType dtype, const std::byte* element);
-// Appends the element that the text stands for; false if the type has no such element.
+// Appends the element with this text; false if the type has no such element.
 bool append_element(DType dtype, const std::string& text, std::vector<std::byte>& bytes);
 
 }  // namespace alloy::ir

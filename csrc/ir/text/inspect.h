@@ -1,4 +1,4 @@
-// A graph as a list of what it does, to look at before it runs.
+// A graph as a list of its ops, to look at before a run.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace alloy::ir {
 
-// One op of the graph, with what specialising makes of it.
+// One op of the graph, with the types and the cost that specialising gives it.
 struct Inspected {
   const Op* op;
-  size_t stage;               // as in stages()
-  std::vector<Type> results;  // the types it has when specialised
-  std::optional<Cost> cost;   // where those of operands and results are static
+  size_t stage;               // see stages()
+  std::vector<Type> results;  // types after specialising
+  std::optional<Cost> cost;   // if operands and results have static types
 };
 
-// Everything that `results` and `effects` need, stage by stage, specialised for the feeds; placeholders that are not
-// among them keep their types. Throws Error as specialize does.
+// All ops that `results` and `effects` need, stage by stage, specialised for the feeds. Other placeholders keep their
+// types. Throws Error like specialize.
 std::vector<Inspected> inspect(const std::vector<Feed>& feeds, const std::vector<Value>& results,
                                const std::vector<Op*>& effects);
 

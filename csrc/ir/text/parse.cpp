@@ -1,4 +1,4 @@
-// parse(): a graph from its text form, whose grammar is in csrc/ir/README.md.
+// parse(): reads a graph from its text form (grammar: csrc/ir/README.md).
 #include <cctype>
 #include <charconv>
 #include <unordered_map>
@@ -190,7 +190,7 @@ class Parser {
     return dims;
   }
 
-  // What is defined in a block is known in it and in its regions only.
+  // A block's values are known only in the block and its regions.
   void parse_block(std::vector<Value>& results, std::vector<Op*>& effects, bool is_region) {
     const size_t outside = defined_.size();
     std::vector<Op*> in_it;
@@ -242,7 +242,7 @@ class Parser {
     return true;
   }
 
-  // What was defined since there were so many.
+  // Forgets all definitions but the first `count`.
   void forget(size_t count) {
     for (; defined_.size() > count; defined_.pop_back()) ops_.erase(defined_.back());
   }
@@ -326,9 +326,9 @@ class Parser {
   int line_ = 1;
   const Find& find_;
   Graph& graph_;
-  int nested_ = 0;                        // regions around what is read now
-  std::unordered_map<int64_t, Op*> ops_;  // that can be used here, by their numbers
-  std::vector<int64_t> defined_;          // these numbers, in their order
+  int nested_ = 0;                        // number of regions around the current position
+  std::unordered_map<int64_t, Op*> ops_;  // the ops that can be used here, by number
+  std::vector<int64_t> defined_;          // their numbers, in the order of definition
   std::unordered_set<int64_t> slots_;
 };
 

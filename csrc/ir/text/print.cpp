@@ -1,4 +1,4 @@
-// print(): a graph in its text form, whose grammar is in csrc/ir/README.md.
+// print(): writes a graph in its text form (grammar: csrc/ir/README.md).
 #include <charconv>
 #include <unordered_map>
 
@@ -78,7 +78,7 @@ class Printer {
   }
 
   void print(const Op& op, const std::string& indent) {
-    // An op is named whether or not it has results: effects and `after` refer to it.
+    // Every op gets a number, with or without results: effects and `after` refer to it.
     const size_t n = ids_.size();
     ids_[&op] = n;
     out_ += indent + "%" + std::to_string(n) + " = " + std::string(op.info().name) + "(" + names(op.operands) + ")";

@@ -17,9 +17,8 @@ std::string print(const Graph& graph);
 // Throws Error with the line of the first mistake.
 std::unique_ptr<Graph> parse(std::string_view text);
 
-// The elements of constants and variables can be kept beside the text instead, all of them exactly: print writes where
-// they are, which `place` tells, and parse has `find` give what is there. Both are called once for each such op, in
-// their order.
+// The elements of constants and variables can be kept outside the text, exactly. print calls `place` for each such op,
+// in order, and writes the returned position; parse calls `find` to get the elements at the position.
 using Place = std::function<int64_t(const Op& op, const Literal& literal)>;
 struct Placed {
   OpCode code;  // constant or variable
@@ -29,11 +28,10 @@ struct Placed {
 };
 using Find = std::function<LiteralRef(const Placed& placed)>;
 std::string print(const Graph& graph, const Place& place);
-// Into an empty graph; where it throws, the graph is of no use any more.
+// Reads into an empty graph; if it throws, the graph cannot be used.
 void parse(std::string_view text, const Find& find, Graph& graph);
 
-// How many regions may lie within one another in a text that is read: reading, as everything that walks over graphs,
-// takes stack for each.
+// The most regions within one another that are read: code that walks over graphs needs stack for each.
 inline constexpr int kMostNestedRegions = 64;
 
 }  // namespace alloy::ir

@@ -11,8 +11,8 @@ struct Range {
   unsigned char last;
 };
 
-// The leading bytes, how many bytes follow, and the range of the first that does: the Unicode Standard's table 3-7. It
-// leaves out overlong forms, surrogates and characters beyond U+10FFFF.
+// The leading bytes, the number of bytes that follow, and the range of the first of these, by table 3-7 of the Unicode
+// Standard. It excludes overlong forms, surrogates and characters beyond U+10FFFF.
 constexpr struct {
   Range lead;
   size_t more;
@@ -26,7 +26,7 @@ bool is_in(Range range, char byte) {
   return range.first <= value && value <= range.last;
 }
 
-// Of the first character of a text that is not empty, in bytes; 0 where it is none.
+// The bytes of the text's first character; 0 if it is not a character. The text is not empty.
 size_t length(std::string_view text) {
   for (const auto& [lead, more, second] : kForms) {
     if (!is_in(lead, text[0])) continue;

@@ -1,4 +1,4 @@
-// UTF-8, for text that comes from outside.
+// UTF-8, for text from outside.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace alloy::ir {
 
 bool is_utf8(std::string_view text);
-// The text with ? for each byte that belongs to no character.
+// Replaces each byte that belongs to no character by '?'.
 std::string to_utf8(std::string_view text);
 
 }  // namespace alloy::ir

@@ -27,7 +27,7 @@ class Cutter {
  private:
   using Values = std::unordered_set<Value, ValueHash>;
 
-  // Each op's first possible part; a call of that number follows the part.
+  // Finds the first part in which each op can run; a call in stage i follows part i.
   void find_stages() {
     size_t last = 0;
     for (const auto& op : ops_) {
@@ -44,7 +44,8 @@ class Cutter {
     handed_.resize(last + 1);
   }
 
-  // What each part needs, from the last op to the first: so every op is computed as late as its users allow.
+  // Finds the values that each part needs, from the last op to the first, so that every op is computed as late as its
+  // users allow.
   void find_places() {
     const size_t last = cut_.parts.size() - 1;
     for (const Value& v : step_.graph->body().results) needed_[last].insert(v);
@@ -68,7 +69,7 @@ class Cutter {
     }
   }
 
-  // True if computing it again costs less than keeping it.
+  // True if computing the op again costs less than keeping its results.
   static bool is_free(const Op& op) {
     const Facts& facts = op.info().facts;
     if (facts.fresh || facts.effect) return false;
@@ -77,7 +78,7 @@ class Cutter {
     return !reads || facts.renames || facts.repeats || op.code == OpCode::custom_gradient;
   }
 
-  // Operands of which only the shape is read are no uses.
+  // Calls f for each value that the op uses; operands whose shape alone is read do not count.
   template <class F>
   static void for_each_use(const Op& op, F f) {
     for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -92,7 +93,7 @@ class Cutter {
     return known->second;
   }
 
-  // Where a value is made that others use.
+  // The number of a value in the part that makes it.
   size_t number_in(Value v, size_t user) {
     if (v.op->code == OpCode::native) return number(v, stages_.at(v.op));
     const auto home = homes_.find(v.op);
@@ -143,7 +144,7 @@ class Cutter {
     part.placeholders.push_back(made->result());
   }
 
-  // What later parts need of this one, and calls of what is made here.
+  // Adds results for the values that later parts or calls need.
   void leave(size_t index, const ValueMap<Value>& copies) {
     Part& part = cut_.parts[index];
     const auto leave_one = [&](Value v) {
@@ -156,7 +157,7 @@ class Cutter {
       if (home != homes_.end() && home->second != index) continue;
       for (uint32_t i = 0; i < op->results.size(); ++i) {
         const Value v = op->result(i);
-        const size_t end = home == homes_.end() ? index + 1 : cut_.parts.size();  // what is free, each part makes
+        const size_t end = home == homes_.end() ? index + 1 : cut_.parts.size();  // parts compute free values
         bool leaves = false;
         for (size_t user = index; user < end; ++user) {
           leaves |= handed_[user].contains(v) || (user != index && needed_[user].contains(v));
@@ -176,10 +177,10 @@ class Cutter {
 
   const Specialized& step_;
   const std::vector<std::unique_ptr<Op>>& ops_;
-  std::unordered_map<const Op*, size_t> stages_;  // of ops that are needed
-  std::unordered_map<const Op*, size_t> homes_;   // the part that computes an op which is not free
-  std::vector<Values> needed_, handed_;           // by part: what its ops use, and what the calls behind it do
-  ValueMap<std::map<size_t, size_t>> numbers_;    // by the part that makes the value
+  std::unordered_map<const Op*, size_t> stages_;  // of needed ops
+  std::unordered_map<const Op*, size_t> homes_;   // the part that computes the op, for ops that are not free
+  std::vector<Values> needed_, handed_;           // by part: values used by its ops, by the calls after it
+  ValueMap<std::map<size_t, size_t>> numbers_;    // of values, by the part that makes them
   Cut cut_;
 };
 

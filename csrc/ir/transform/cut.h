@@ -1,4 +1,4 @@
-// A step cut where ops of libraries run: into parts that a device computes, and calls between them on the host.
+// Cuts a step at its library ops: into parts that a device computes, and calls between them on the host.
 #pragma once
 
 #include <memory>
@@ -9,33 +9,33 @@
 
 namespace alloy::ir {
 
-// A call of a function of a library, of values that parts and other calls have made.
+// A call of a library's function; its operands and results are the numbers of values.
 struct NativeCall {
-  const Op* op;  // of the step that was cut
+  const Op* op;  // in the step that was cut
   std::vector<size_t> operands, results;
 };
 
 struct Part {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
-  std::vector<size_t> feeds = {};        // which of the step's feeds it reads,
-  std::vector<Value> placeholders = {};  // and its placeholders for these and, behind them, for those that enter:
-  std::vector<size_t> entering = {};     // values made before. Its results are, in the last part, those of the step,
-  std::vector<size_t> leaving = {};      // and behind them values that others use.
-  std::vector<NativeCall> calls = {};    // that follow it, in their order
+  std::vector<size_t> feeds = {};        // indices of the step's feeds that the part reads
+  std::vector<Value> placeholders = {};  // placeholders for the feeds, then for the entering values
+  std::vector<size_t> entering = {};     // numbers of values from earlier parts and calls
+  std::vector<size_t> leaving = {};      // numbers of its last results; the last part has the step's before
+  std::vector<NativeCall> calls = {};    // the calls after it, in order
 };
 
-// Values that pass from one part or call to another have numbers.
+// A step's parts. A value that passes between parts and calls has a number, its index in `values`.
 struct Cut {
   std::vector<Part> parts;
   std::vector<Type> values;
 };
 
-// True if an op of a library stands in the body.
+// True if the body has an op of a library.
 bool has_native_ops(const Graph& graph);
 
-// Cuts a specialised step, which assigns only at its end and has no ops that wait for others. The last part has the
-// step's results and all that it assigns. A value is computed as late as possible, in one part alone, unless that costs
-// nothing.
+// Cuts a specialised step whose assignments are all at its end and whose ops do not wait for others. The last part has
+// the step's results and its assignments. A value is computed as late as possible and in one part only, unless
+// computing it again is free.
 Cut cut(const Specialized& step);
 
 }  // namespace alloy::ir

@@ -1,4 +1,4 @@
-// Effects into values: what a run reads and leaves behind in the variables, as operands and results.
+// Turns effects into values: the variables that a run reads and assigns become operands and results.
 #include <map>
 #include <optional>
 
@@ -8,7 +8,7 @@
 namespace alloy::ir {
 namespace {
 
-// Follows the value of every variable through the ops in their order.
+// Follows the value of every variable through the ops, in their order.
 class EffectRemover {
  public:
   Pure run(const Graph& graph) {
@@ -48,8 +48,8 @@ class EffectRemover {
     return known == state_.end() ? variables_.at(slot) : known->second;
   }
 
-  // Every region gives, beside its results, the value of every variable that one of them assigns; a loop carries them,
-  // before what it stacks.
+  // Each region also returns the value of every variable that one of them assigns. A loop carries these values; they
+  // come before its stacked ones.
   Replacement replace_regions(Rewriter& r, const Op& op, std::vector<Value> operands) {
     const Regions& regions = op.info().facts.regions;
     const std::vector<int64_t> slots = assigned_slots(op);
@@ -86,14 +86,14 @@ class EffectRemover {
     return results;
   }
 
-  // A predicate that is zero byte by byte where it is zero: a negative zero is not.
+  // Casts a floating predicate to bool: a negative zero is false, but not all its bytes are zero.
   static Value truth(Graph& copy, Value predicate) {
     if (kind(predicate.dtype()) != DTypeKind::kFloating) return predicate;
     return copy.value(OpCode::cast, {predicate}, {{Attr::kDtype, DType::boolean}});
   }
 
-  State variables_;  // by slot, their values at the start of the run
-  State state_;      // the last value assigned to each that was
+  State variables_;  // by slot, the values at the start of the run
+  State state_;      // by slot, the last assigned values
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The reverse walk. A table op's gradient stands in its row of ops.def, a structured op's in its family's file (ops/).
+// Differentiation in reverse. A table op's gradient is in its row of ops.def, a structured op's in its family's file
+// (ops/).
 #include "ir/transform/gradients.h"
 
 #include <algorithm>
@@ -21,21 +22,21 @@ void differentiate(GradientRule& r) {
   }
 }
 
-// True if the result's derivative to the operand can differ from zero: not where the op only takes its shape, nor
-// through stop_gradient, nor to the operands that a custom gradient stands for.
+// True if the result's derivative with respect to the operand can differ from zero. It is zero if the op reads only the
+// operand's shape, for stop_gradient, and for the operands that custom_gradient passes on as its results.
 bool passes_gradient(const Op& op, size_t operand) {
   if (op.code == OpCode::custom_gradient && operand < op.results.size()) return false;
   return op.code != OpCode::stop_gradient && op.info().reads(operand);
 }
 
-// The reverse walk over a block and, through conditionals and counted loops, over the blocks in it.
+// Differentiates a block in reverse and, through conditionals and counted loops, the blocks in it.
 class Walk {
  public:
   using Adjoints = ValueMap<Expr>;
 
   Walk(Graph& graph, const std::vector<Value>& targets) : graph_(graph), targets_(targets.begin(), targets.end()) {}
 
-  // Finds what the targets reach: only that gets a gradient.
+  // Marks the values that depend on a target; only these get a gradient.
   void mark(const std::vector<Op*>& ops) {
     for (Op* op : ops) {
       const Run run = op->info().facts.regions.run;
@@ -58,7 +59,7 @@ class Walk {
     }
   }
 
-  // From the adjoints of what `ops` compute to those of what they use.
+  // Computes the adjoints of the values that `ops` use from the adjoints of the values that they compute.
   void walk(const std::vector<Op*>& ops, Adjoints& adjoints) {
     for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
       const Op& op = **it;
@@ -95,7 +96,7 @@ class Walk {
  private:
   using Copies = ValueMap<Value>;
 
-  // What is added from now on came of the op's line, and is called after it.
+  // Gives ops added from now on the op's location, and a name after the op's.
   void label(const Op& op) {
     graph_.location = op.location;
     graph_.name = name_in(kGradients, op.name.empty() ? op.info().name : op.name);
@@ -103,7 +104,7 @@ class Walk {
 
   bool is_active(Value v) const { return active_.contains(v) || targets_.contains(v); }
 
-  // True if a target reaches any result of a loop, which may hand any value on to any other.
+  // True if a value in a loop depends on a target; the loop may pass any value on to any result.
   bool reaches(const Op& loop) const {
     const auto is_active = [this](Value v) { return this->is_active(v); };
     const std::vector<Value> used = used_values(loop);
@@ -118,7 +119,8 @@ class Walk {
     });
   }
 
-  // A value that a counted loop carries is reached if it is at first, or if an iteration makes it of something that is.
+  // Marks a loop's carried values: one is marked if its initial value is, or if an iteration computes it from a marked
+  // value.
   void mark_loop(Op* op) {
     const Block& region = *op->regions[0];
     const std::vector<Op*> inner = live_in(region);
@@ -147,7 +149,7 @@ class Walk {
     total = total ? total + gradient : gradient;
   }
 
-  // The adjoint that was found, or zeros.
+  // The value's adjoint, or zeros.
   Expr found_or_zeros(const Adjoints& adjoints, Value v) {
     const auto found = adjoints.find(v);
     if (found != adjoints.end()) return found->second;
@@ -168,7 +170,7 @@ class Walk {
     }
   }
 
-  // The op's region makes the gradients, of incoming ones or zeros.
+  // Copies the op's region, which computes the gradients; missing incoming gradients are zeros.
   void walk_custom(const Op& op, const std::vector<Expr>& incoming, Adjoints& adjoints) {
     const size_t count = op.results.size();
     const auto is_wanted = [&](const Value& v) { return is_active(v); };
@@ -185,7 +187,7 @@ class Walk {
     }
   }
 
-  // An op without a gradient leaves no region open behind it.
+  // A region that is abandoned if an op in it has no gradient.
   struct OpenRegion {
     explicit OpenRegion(Graph& graph, const std::vector<Type>& types = {})
         : graph(graph), arguments(graph.open_region(types)) {}
@@ -202,14 +204,14 @@ class Walk {
     bool closed = false;
   };
 
-  // The gradient of a conditional is a conditional on the same predicate, whose branches differentiate its branches and
-  // give the gradients of what those capture.
+  // The gradient of a conditional is a conditional with the same predicate. Each branch differentiates the original
+  // branch and returns the gradients of the captured values.
   void walk_branches(Op* op, const std::vector<Expr>& incoming, Adjoints& adjoints) {
     std::vector<Value> captured = captures(*op);
     std::erase_if(captured, [&](Value v) { return !is_active(v); });
     if (captured.empty()) return;
     std::vector<std::unique_ptr<Block>> branches;
-    std::vector<bool> reached(captured.size());  // by a gradient, in one branch or both
+    std::vector<bool> reached(captured.size());  // by a gradient in any branch
     for (const auto& region : op->regions) {
       OpenRegion open(graph_);
       Adjoints inner;
@@ -240,8 +242,7 @@ class Walk {
     for (uint32_t i = 0; i < captured.size(); ++i) add_to(adjoints, captured[i], Expr(graph_, {made, i}));
   }
 
-  // What the gradient of branch `k` uses of that branch becomes a result of the conditional, through which it can be
-  // seen.
+  // Makes the values of branch `k` that its gradient uses available as results of the conditional.
   void borrow(Block& block, Op* conditional, size_t k) {
     const auto lend = [&](Value& v) {
       if (v.op->block == conditional->regions[k].get()) v = graph_.lend(conditional, k, v);
@@ -255,8 +256,8 @@ class Walk {
 
   // ---- counted loops ----
 
-  // What is taken in each iteration from a value around the loop: gather(whole, index) along the first axis, of one
-  // index. Its gradients are stacked, and added to the whole's only behind the loop.
+  // A value that each iteration takes from outside the loop: gather(whole, index) along the first axis with a single
+  // index. The loop stacks its gradients, and they are added to the whole's gradient after the loop.
   struct Slice {
     Value whole, index, part;
   };
@@ -266,15 +267,15 @@ class Walk {
            op.attributes.integer(Attr::kAxis) == 0 && op.attributes.integer(Attr::kBatchDims) == 0;
   }
 
-  // One pass from the last iteration to the first.
+  // The values whose gradients the reverse loop computes.
   struct Reverse {
-    std::vector<uint32_t> carried;  // the values that the loop carries and that get a gradient, and ...
-    std::vector<Value> shared;      // ... those that all iterations use: their gradients are carried, in this order
+    std::vector<uint32_t> carried;  // indices of the loop's carried values that get a gradient
+    std::vector<Value> shared;      // captured values that get a gradient: the reverse loop carries their sums
     std::vector<Slice> slices = {};
   };
 
-  // The gradient of a counted loop is one that runs as often and takes the iterations backwards. Each computes its
-  // iteration anew, from the values that were carried into it, which the loop stacks for that, and differentiates it.
+  // The gradient of a counted loop is a loop with as many iterations, in reverse order. Each iteration computes the
+  // original iteration again, from its carried values, which the original loop stacks for this, and differentiates it.
   void walk_loop(Op* op, const std::vector<Expr>& incoming, Adjoints& adjoints) {
     if (!std::all_of(op->operands.begin(), op->operands.begin() + 3, is_made_of_shapes)) {
       op->fail(
@@ -334,8 +335,8 @@ class Walk {
     return reverse;
   }
 
-  // Makes the region; lists the slices that get a gradient, of which it gives that and the index behind what it
-  // carries.
+  // Makes the region of the reverse loop. Also lists the slices that get a gradient; after its carried values, the
+  // region returns the gradient and the index of each.
   std::unique_ptr<Block> reverse_iteration(Op* op, const std::vector<Expr>& incoming,
                                            const std::vector<Value>& operands, Reverse& reverse) {
     Block& region = *op->regions[0];
@@ -379,9 +380,9 @@ class Walk {
     return found == copies.end() ? v : found->second;
   }
 
-  // Copies of the ops of an iteration, to where ops go now; `copies` has those of its arguments, and gets the others.
-  // What another computation could give another value is stacked by the loop instead. Slices of what gets a gradient
-  // are listed apart from the ops returned.
+  // Copies the ops of an iteration into the current block; `copies` holds the copies of the iteration's arguments and
+  // receives the others. A value that would differ if computed again is stacked by the loop instead. Slices that get a
+  // gradient are added to `reverse`; the other copies are returned.
   template <class At>
   std::vector<Op*> compute_again(Op* loop, const At& at, Copies& copies, Reverse& reverse) {
     const Block& region = *loop->regions[0];
@@ -393,7 +394,7 @@ class Walk {
         }
         continue;
       }
-      if (op->info().facts.effect) continue;  // happens once
+      if (op->info().facts.effect) continue;  // an effect happens only once
       require_repeatable(*op);
       Op* const copy = copied(*op, copies);
       if (is_slice(*op, region) && is_active(op->operands[0])) {
@@ -406,7 +407,7 @@ class Walk {
     return again;
   }
 
-  // True if the op gives the same value when it is computed again later.
+  // True if the op gives the same value if it is computed again later.
   static bool is_repeatable(const Op& op) { return op.code != OpCode::read_variable && !op.info().facts.fresh; }
 
   void require_repeatable(const Op& op) {
@@ -421,7 +422,7 @@ class Walk {
     }
   }
 
-  // Of an op and of what its regions need, but no effects of theirs.
+  // Copies an op and the ops that its regions need, without their effects.
   Op* copied(const Op& op, Copies& copies) {
     std::vector<Value> operands;
     for (const Value& v : op.operands) operands.push_back(copy_of(v, copies));
@@ -456,7 +457,7 @@ std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Valu
   if (seed && (seed.dtype() != primary.dtype() || !unify(seed.shape(), primary.shape()))) {
     primary.op->fail("Expected a seed " + to_string(primary.type()) + ", got " + to_string(seed.type()));
   }
-  // What the user adds next did not come of the ops that the walk passes.
+  // Restores the graph's name and location after the gradients are added.
   struct Restore {
     Graph& graph;
     std::string name = graph.name, location = graph.location;
@@ -482,7 +483,7 @@ std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Valu
 
 Value overlooked(const std::vector<Value>& results, const std::vector<Value>& operands) {
   std::unordered_set<Value, ValueHash> seen(operands.begin(), operands.end());
-  for (const Value& v : operands) {  // arithmetic with complex numbers is that of their parts
+  for (const Value& v : operands) {  // arithmetic on complex numbers uses their parts
     if (v.op->code == OpCode::view_as_complex) seen.insert(v.op->operands[0]);
   }
   std::vector<Value> waiting = results;
@@ -509,7 +510,7 @@ Expr adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f) {
   }
   const Value gradient = gradients(graph, y, {x.value()}, g.value())[0];
   if (!gradient) return broadcast_like(x.scalar(0), x);
-  return gradient == g.value() ? identity(g) : Expr(graph, gradient);  // an op of its own
+  return gradient == g.value() ? identity(g) : Expr(graph, gradient);  // must be an op of its own
 }
 
 Expr rounded_adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f) {

@@ -8,19 +8,19 @@
 
 namespace alloy::ir {
 
-// The gradients of `primary` (summed over its elements, weighted by `seed` where given) to each target, built from the
-// gradient rules and named after the ops differentiated (names.h). A target that does not reach `primary` has a null
-// Value. Throws Error where an op on the way has no gradient.
+// The gradients of the sum of `primary`'s elements, weighted by `seed` if given, with respect to each target; a null
+// Value for a target that `primary` does not depend on. The ops that compute them are named after the differentiated
+// ops (names.h). Throws Error if an op has no gradient.
 std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed = {});
 
-// What a gradient of `results` to `operands` alone overlooks: the first floating variable, placeholder or argument of a
-// region from which a derivative flows to a result in another way than through an operand; or a null Value.
+// A floating variable, placeholder or region argument that `results` depend on, but not through `operands`: a gradient
+// with respect to `operands` alone would miss it. A null Value if there is none.
 Value overlooked(const std::vector<Value>& results, const std::vector<Value>& operands);
 
-// What flows back to x from the incoming gradient `g` of f(x), of x's shape: zeros where x does not reach f(x). If f is
-// linear, of x only the shape is used.
+// The gradient of x from the incoming gradient `g` of f(x), in x's shape; zeros if f(x) does not depend on x. If f is
+// linear, only the shape of x is used.
 Expr adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f);
-// The same, rounded once.
+// The same, rounded once (rounded_once).
 Expr rounded_adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f);
 
 }  // namespace alloy::ir

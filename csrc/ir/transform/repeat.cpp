@@ -1,4 +1,4 @@
-// Several steps as one computation.
+// Makes several steps one computation.
 #include <algorithm>
 
 #include "ir/transform/regions.h"
@@ -7,7 +7,7 @@
 namespace alloy::ir {
 namespace {
 
-// A loop over the steps. It carries the variables that a step assigns, takes each step's feeds from stacks of them, and
+// A loop over the steps. It carries the variables that a step assigns, takes each step's feeds from stacked feeds, and
 // stacks the results.
 class Repeater {
  public:
@@ -85,9 +85,9 @@ class Repeater {
 
   std::unique_ptr<Graph> made_ = std::make_unique<Graph>();
   const Block* step_ = nullptr;
-  std::vector<int64_t> slots_;                    // that a step assigns
-  std::unordered_map<int64_t, Value> variables_;  // by slot, as they are before the first step
-  std::unordered_map<int64_t, Value> now_;        // and before a step, of those in slots_
+  std::vector<int64_t> slots_;                    // of the variables that a step assigns
+  std::unordered_map<int64_t, Value> variables_;  // by slot, before the first step
+  std::unordered_map<int64_t, Value> now_;        // by slot, before the current step, of the assigned variables
   ValueMap<Value> values_;
 };
 

@@ -155,11 +155,11 @@ void require_fits(const Feed& feed) {
 
 namespace {
 
-// Records a mistake. If the function is empty, mistakes are thrown.
+// Records a mistake; if empty, mistakes are thrown.
 using Report = std::function<void(const Error&)>;
 
-// A copy of a legal op, or, of one that its specialised operands make illegal, empty values of unknown shape, to which
-// nothing behind it can object.
+// Copies a legal op. If its specialised operands make it illegal, reports the mistake and makes empty values of unknown
+// shape, which every later op accepts.
 std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::vector<Value>& operands,
                                   const Report& report) {
   Graph& copy = rewriter.copy();
@@ -179,7 +179,7 @@ std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::v
   return results;
 }
 
-// A copy that cannot be differentiated any more: of all operands only those that are the results are left.
+// Copies a custom gradient without its gradient: only the operands that it passes on as results are kept.
 std::vector<Value> copy_forwards(Rewriter& rewriter, const Op& op, std::vector<Value> operands) {
   operands.resize(op.results.size());
   std::vector<std::unique_ptr<Block>> regions;
@@ -188,7 +188,8 @@ std::vector<Value> copy_forwards(Rewriter& rewriter, const Op& op, std::vector<V
   return rewriter.add_over(op, std::move(operands), std::move(regions));
 }
 
-// What counted loops stack and nothing needs. Users come behind what they use, so the walk begins at the end.
+// Finds the stacked results of counted loops that nothing needs. Users come after the values they use, so the walk
+// begins at the end.
 class UnusedStacks {
  public:
   std::unordered_set<Value, ValueHash> find(const std::vector<Value>& results, const std::vector<Op*>& effects) {
@@ -245,7 +246,7 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
       fed[feed.placeholder] = feed.type;
     });
   }
-  // Feeds that nothing uses still take part, so that every feed has its placeholder in the copy.
+  // Feeds that nothing uses are kept, so that every feed has its placeholder in the copy.
   std::vector<Value> wanted = results;
   for (const Feed& feed : feeds) wanted.push_back(feed.placeholder);
   Rewriter rewriter([&](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {

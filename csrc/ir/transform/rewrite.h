@@ -1,4 +1,4 @@
-// Copies of graphs that differ from them: by any rule, for given feeds, or without effects.
+// Copies of graphs with changes: by any rule, for given feeds, or without effects.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace alloy::ir {
 
-// The values that stand for an op's results in a copy (an empty list for an op without results that is dropped), or
-// nothing: the op is copied, its regions too, and its types are inferred anew; it keeps its slot, name and location.
+// The values that replace an op's results in a copy; an empty list drops an op without results. Nothing means that the
+// op is copied with its regions, slot, name and location, and its types are inferred anew.
 using Replacement = std::optional<std::vector<Value>>;
 
-// For rules: a constant of one number, and a value in another type.
+// For rules: a constant of one number, and a value cast to another type.
 inline Value constant(Graph& graph, const Type& type, double number) {
   return graph.value(OpCode::constant, {}, {{Attr::kValue, Literal::splat(type, number)}});
 }
@@ -24,34 +24,34 @@ inline Value cast(Graph& graph, Value v, DType dtype) {
   return graph.value(OpCode::cast, {v}, {{Attr::kDtype, dtype}});
 }
 
-// Makes a copy of a graph op by op, of what its results and effects need.
+// Copies a graph, op by op, as far as its results and effects need.
 class Rewriter {
  public:
   using Rule = std::function<Replacement(Rewriter&, const Op&, const std::vector<Value>& operands)>;
 
   explicit Rewriter(Rule rule) : rule_(std::move(rule)) {}
 
-  // The copy of what `results` and `effects` of one block need; its body's results and effects correspond to them.
+  // Copies the ops that `results` and `effects` of one block need; the body's results and effects correspond to them.
   std::unique_ptr<Graph> run(const std::vector<Value>& results, const std::vector<Op*>& effects);
   std::unique_ptr<Graph> run(const Graph& graph) { return run(graph.body().results, graph.body().effects); }
 
-  // For rules: the copy under construction, what stands for a value in it, and the contents of a block copied to where
-  // ops go now.
+  // For rules: the copy under construction, the value that replaces `from` in it, and a block copied into the current
+  // one.
   Graph& copy() { return *copy_; }
   Value mapped(Value from) const;
-  // Opens the copy of a region with arguments of these types, the first of which stand for the region's own, and
-  // returns them all.
+  // Opens the copy of a region with arguments of these types and returns them all; the first ones replace the region's
+  // own arguments.
   std::vector<Value> open_copy(const Block& region, const std::vector<Type>& arguments);
-  // Copies of the op's regions, given its new operands: the types of the regions' arguments follow from those.
+  // Copies the op's regions for its new operands, which determine the types of the regions' arguments.
   std::vector<std::unique_ptr<Block>> copy_regions(const Op& op, const std::vector<Value>& operands);
-  // Gives the ops added next the name, the place and the `after` of this op.
+  // Gives the ops added next the name, location and `after` of this op.
   void label_as(const Op& op);
-  // The op itself over these operands and regions.
+  // Copies the op over these operands and regions.
   std::vector<Value> add_over(const Op& op, std::vector<Value> operands, std::vector<std::unique_ptr<Block>> regions);
-  // The same with copies of its regions, as where a rule gives nothing.
+  // The same with copies of the op's regions, as for an op that the rule does not replace.
   std::vector<Value> copy_over(const Op& op, std::vector<Value> operands);
   std::vector<Value> copy_block(const Block& block) { return copy_block(&block, block.results, block.effects); }
-  // Results of counted loops, which nothing uses, that copies go without: what they would stack.
+  // Sets the stacked results of counted loops that copies leave out because nothing uses them.
   void drop(std::unordered_set<Value, ValueHash> results) { dropped_ = std::move(results); }
 
  private:
@@ -59,8 +59,8 @@ class Rewriter {
   std::vector<Op*> mapped(const std::vector<Op*>& effects) const;
   void copy_op(const Op& op);
 
-  // What stands for an op: its copy, if there is one, and its first result. By id, because hashing costs more than all
-  // of the rest.
+  // The replacement of an op: its copy, if there is one, and its first result. Found by id, since hashing would take
+  // longer than all other work.
   struct Entry {
     const Op* of = nullptr;
     Op* copy = nullptr;
@@ -75,17 +75,18 @@ class Rewriter {
   Rule rule_;
   std::unique_ptr<Graph> copy_;
   std::vector<Entry> entries_;
-  ValueMap<Value> others_;  // what stands for results but the first
+  ValueMap<Value> others_;  // replacements of further results
   std::unordered_set<Value, ValueHash> dropped_;
 };
 
-// Adds a copy of the op, its regions too, over what `values` has for all that it uses, and notes its results there.
+// Adds a copy of the op and its regions. `values` holds the copies of all values that it uses, and receives its
+// results.
 Op* copy_into(Graph& graph, const Op& op, ValueMap<Value>& values);
 
-// A copy of what `results` and `effects` need, with the feeds' types replaced by the given ones and every other type
-// inferred anew. The new body's results and effects correspond to the given ones, and its ops to those that are needed,
-// one by one. `feeds` must name every placeholder reached; throws Error otherwise, and where a type does not fit its
-// placeholder. Each feed has a placeholder in the copy, used or not.
+// A copy of the ops that `results` and `effects` need, with the feeds' types given and all other types inferred anew.
+// The new body's results and effects correspond to the given ones, and its ops one by one to the needed ops. Each feed
+// has a placeholder in the copy, used or not. Throws Error if a needed placeholder is missing in `feeds`, or if a type
+// does not fit its placeholder.
 struct Feed {
   Value placeholder;
   Type type;
@@ -93,36 +94,36 @@ struct Feed {
 struct Specialized {
   std::unique_ptr<Graph> graph;
   std::vector<Value> feeds;
-  std::vector<int64_t> slots;  // of the variables that occur, ascending
+  std::vector<int64_t> slots;  // of the variables used, ascending
 };
-// Throws Error where the feed is not of a placeholder, or of another type than the placeholder allows.
+// Throws Error if the feed is not of a placeholder, or has a type that the placeholder does not allow.
 void require_fits(const Feed& feed);
 Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
                        const std::vector<Op*>& effects);
-// The same, except that it throws nothing but lists every mistake: a placeholder then keeps its type, and `empty`
-// values of unknown shape take the place of an op.
+// The same, but lists every mistake instead of throwing: a wrongly fed placeholder keeps its type, and `empty` values
+// of unknown shape replace an illegal op.
 Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
                        const std::vector<Op*>& effects, std::vector<std::string>& problems);
 
-// Replaces a specialised graph by what `pass` makes of it. During the pass the feeds are extra results, before all
-// others, so that the pass keeps their placeholders.
+// Replaces a specialised graph by `pass`'s copy. During the pass the feeds are extra results, before all others, so
+// that the pass keeps their placeholders.
 void carry_feeds(Specialized& special, const std::function<std::unique_ptr<Graph>(const Graph&)>& pass);
 
-// So many steps, one after the other, as one computation: every feed and every result has one more axis, the first,
-// with an entry for each step, and a step reads what the step before has assigned.
+// Makes `steps` steps one computation. Every feed and result gets a new first axis with an entry for each step, and a
+// step reads the variables that the step before assigned.
 Specialized repeat(Specialized step, int64_t steps);
 
-// A graph without effects: reads become the values they see, and the last value assigned to each variable is one more
-// result, `slots[i]` naming the variable of the i-th of those. Operands that are a variable keep meaning its value at
-// the start of the run.
+// A graph without effects. Reads become values, and the last value assigned to each variable becomes a further result;
+// `slots[i]` is the variable of the i-th of these. An operand that is a variable means its value at the start of the
+// run.
 struct Pure {
   std::unique_ptr<Graph> graph;
   std::vector<int64_t> slots;
 };
 Pure remove_effects(const Graph& graph);
 
-// A graph whose counted loops stack nothing, but carry what others stack, of which each iteration writes a row. Throws
-// Error for a stack of unknown shape.
+// A copy whose counted loops stack nothing: they carry each stack, and an iteration writes a row of it. Throws Error
+// for a stack of unknown shape.
 std::unique_ptr<Graph> carry_stacks(const Graph& graph);
 
 }  // namespace alloy::ir

@@ -1,4 +1,4 @@
-// What counted loops stack, as values that they carry.
+// Turns the stacked results of counted loops into carried values.
 #include <algorithm>
 
 #include "ir/rules/elements.h"
@@ -8,7 +8,7 @@
 namespace alloy::ir {
 namespace {
 
-// `stack` with the value in its row `at`, a scalar.
+// Writes `value` to row `at`, a scalar, of `stack`.
 Value with_row(Graph& copy, Value stack, Value at, Value value) {
   const auto reshaped = [&](Value v, const Shape& shape) {
     return copy.value(OpCode::reshape, {v}, {{Attr::kShape, shape}});
@@ -19,7 +19,7 @@ Value with_row(Graph& copy, Value stack, Value at, Value value) {
                     {{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string("set")}});
 }
 
-// The number of the iteration, from 0: the rows of stacks.
+// The number of the iteration, from 0; it is the row of the stacks.
 Value number_of(Graph& copy, Value index, Value lower, Value step) {
   const auto is = [](Value v, int64_t number) {
     const std::optional<Elements> known = known_elements(v);
@@ -32,8 +32,8 @@ Value number_of(Graph& copy, Value index, Value lower, Value step) {
   return is_index ? index : copy.value(OpCode::cast, {index}, {{Attr::kDtype, DType::int32}});
 }
 
-// An iteration writes its rows: those that are arguments first, before the memory of an argument becomes that of what
-// is carried next.
+// An iteration writes its row of each stack. Rows that are arguments are written first, before the memory of an
+// argument is reused for the next carried value.
 Replacement carry(Rewriter& rewriter, const Op& op, const std::vector<Value>& given) {
   const size_t carried = op.operands.size() - op.info().facts.regions.own_operands;
   if (op.info().facts.regions.run != Run::kCounted || op.results.size() == carried) return std::nullopt;

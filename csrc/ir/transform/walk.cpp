@@ -57,8 +57,8 @@ std::vector<Value> used_values(const Op& op) {
 }
 
 std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects, For purpose) {
-  std::vector<Op*> seen;            // by id: hashing would cost more than all of the rest
-  std::unordered_set<Op*> foreign;  // of other graphs, whose ids are taken
+  std::vector<Op*> seen;            // by id: hashing would take longer than all other work
+  std::unordered_set<Op*> foreign;  // ops of other graphs with the same ids
   std::vector<Op*> stack;
   auto visit = [&](Op* op) {
     if (op == nullptr) return;
@@ -81,7 +81,8 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
       for (Op* effect : region->effects) visit(effect);
     }
   }
-  // What regions need in themselves led to what they capture and must come after. Arguments are there on entry.
+  // Ops inside regions were visited only to find the captured values and the ops that must come first. Arguments exist
+  // on entry.
   const auto is_left_out = [&](Op* op) {
     Op* const parent = op->block->parent;
     const bool is_inside =
@@ -102,7 +103,7 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
 
 namespace {
 
-// Calls f with the op and with every op in its regions, however deep.
+// Calls f with the op and all ops in its regions, at any depth.
 void for_each_nested(const Op& op, const std::function<void(const Op&)>& f) {
   f(op);
   for (const auto& region : op.regions) {
@@ -114,9 +115,9 @@ void for_each_nested(const Op& op, const std::function<void(const Op&)>& f) {
 
 std::vector<std::vector<Op*>> stages(const std::vector<Value>& results, const std::vector<Op*>& effects) {
   std::vector<std::vector<Op*>> out;
-  std::unordered_map<const Op*, size_t> behind;  // an op, the first stage that may use it
+  std::unordered_map<const Op*, size_t> behind;  // for an op, the first stage that may use it
   struct Accessed {
-    size_t assigned = 0, read = 0;  // likewise, of a variable at that point of execution
+    size_t assigned = 0, read = 0;  // the same for accesses of a variable
   };
   std::unordered_map<int64_t, Accessed> state;
   auto slot_of = [](const Op& op) { return op.operands[0].op->attributes.integer(Attr::kSlot); };
