@@ -208,7 +208,7 @@ py::object packed_array(py::handle object, ir::DType dtype, const Argument& argu
   const bool keeps_kind = PyArray_CanCastTypeTo(PyArray_DESCR(as_array(array)),
                                                 reinterpret_cast<PyArray_Descr*>(type.ptr()), NPY_SAME_KIND_CASTING);
   const bool are_integers = PyTypeNum_ISINTEGER(given) && PyTypeNum_ISINTEGER(wanted);
-  if (!is_typed(object) && (keeps_kind || are_integers)) return cast_exactly(array, dtype, argument);
+  if (are_integers || (keeps_kind && !is_typed(object))) return cast_exactly(array, dtype, argument);
   if (single_of(given) == dtype) return to_single(array, dtype, argument);
   fail(argument, " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array));
 }

@@ -241,6 +241,12 @@ std::vector<Tensor> tensors(const Executable& executable, const std::vector<ir::
   return out;
 }
 
+std::vector<Update> updates(const Executable& executable) {
+  std::vector<Update> out;
+  for (ir::Op* op : executable.updates()) out.push_back({executable.graph(), op});
+  return out;
+}
+
 std::shared_ptr<Executable> compile(const std::shared_ptr<engine::Graph>& graph, const std::vector<Tensor>& feeds,
                                     const std::vector<Tensor>& fetches, const std::vector<Update>& updates,
                                     std::optional<int64_t> steps) {
@@ -250,19 +256,22 @@ std::shared_ptr<Executable> compile(const std::shared_ptr<engine::Graph>& graph,
 }  // namespace
 
 void bind_executable(py::module_& m) {
-  py::class_<Executable, std::shared_ptr<Executable>> executable(
-      m, "Executable", "A compiled step: takes arrays, returns arrays, and carries out updates.");
+  py::class_<Executable, std::shared_ptr<Executable>> executable(m, "Executable");
   forbid_new(executable);
-  executable
-      .def("__call__", &run,
-           "Returns the fetches. Feeds are given in order, by name, or bound to the graph (Graph.bind).")
+  executable.def("_call", &run)
       .def("_submit", &submit)
       .def("_memory_plan", &memory_plan)
       .def("_profile", &profile)
       .def("_write", &write)
-      .def_property_readonly("graph", [](const Executable& e) { return e.graph(); })
-      .def_property_readonly("feeds", [](const Executable& e) { return tensors(e, e.feeds()); })
-      .def_property_readonly("fetches", [](const Executable& e) { return tensors(e, e.fetches()); });
+      .def_property_readonly(
+          "graph", [](const Executable& e) { return e.graph(); }, "The graph it was compiled from.")
+      .def_property_readonly(
+          "feeds", [](const Executable& e) { return tensors(e, e.feeds()); },
+          "The placeholders that a call takes arrays for, in order.")
+      .def_property_readonly(
+          "fetches", [](const Executable& e) { return tensors(e, e.fetches()); },
+          "The tensors whose values a call returns, in order.")
+      .def_property_readonly("updates", &updates, "The assignments to variables that each run makes.");
   py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");
   graph.def("_compile", &compile);
   graph.def("bind", &bind, py::arg("arrays"), kBindDoc);

@@ -22,16 +22,6 @@ namespace {
 using ir::Attr;
 using ir::OpCode;
 
-constexpr const char* kReadDoc =
-    "Returns copies of the values of some variables at one moment between two runs. One dispatch. DeviceError: the "
-    "device "
-    "failed.";
-constexpr const char* kAssignDoc =
-    "Sets several variables at one moment between two runs, each to its value. One dispatch. ValueError or "
-    "TypeError, before any is set: a different "
-    "shape or dtype.";
-constexpr const char* kTensorDoc = "A symbolic value of a graph: a shape, a dtype, and the op that computes it.";
-
 Argument named(const std::string& op, const std::string& name, const char* act = "built") {
   return {"[" + op + "] " + (name.empty() ? "The value" : "'" + name + "'"), act};
 }
@@ -359,33 +349,33 @@ void forbid_new(const py::object& cls) {
 namespace {
 
 void bind_tensors(py::module_& m) {
-  py::class_<Tensor> tensor(m, "Tensor", kTensorDoc);
+  py::class_<Tensor> tensor(m, "Tensor");
   forbid_new(tensor);
   tensor
       .def_property_readonly(
           "shape", [](const Tensor& t) { return shape_to(t.value.shape()); },
           "The extents, with None for an unknown one; None if the rank is unknown.")
-      .def_property_readonly("dtype", [](const Tensor& t) { return std::string(name(t.value.dtype())); })
+      .def_property_readonly("_dtype", [](const Tensor& t) { return std::string(name(t.value.dtype())); })
       .def_property_readonly(
           "name", [](const Tensor& t) { return t.value.op->name; }, "The name that the user gave, or an empty string.")
       .def_property_readonly(
           "location", [](const Tensor& t) { return t.value.op->location; }, "The file:line that built it.")
-      .def_property_readonly("graph", [](const Tensor& t) { return t.graph; })
+      .def_property_readonly(
+          "graph", [](const Tensor& t) { return t.graph; }, "Its graph.")
       .def("__hash__", [](const Tensor& t) { return ir::ValueHash()(t.value); })
       .def("_is", [](const Tensor& t, const Tensor& other) { return other.value == t.value; });
 
-  py::class_<Variable, Tensor> variable(m, "Variable", "State of a graph, stored on the device.");
+  py::class_<Variable, Tensor> variable(m, "Variable");
   forbid_new(variable);
   variable.def("numpy", &read_variable, "Returns a copy of the value. DeviceError: the device failed.")
-      .def("assign", &assign_variable, py::arg("value"),
-           "Sets the value. ValueError: a different shape. TypeError: a different dtype.")
+      .def("_assign", &assign_variable)
       .def_property(
           "trainable", [](const Variable& v) { return entry(v).trainable; },
           [](const Variable& v, bool trainable) { entry(v).trainable = trainable; },
           "True if optimizers update it by default.")
       .def("weak", [](const Variable& v) { return WeakVariable{v.graph, v.value}; });
 
-  py::class_<WeakVariable> weak(m, "WeakVariable", "A reference to a variable that does not keep the graph alive.");
+  py::class_<WeakVariable> weak(m, "WeakVariable");
   forbid_new(weak);
   weak.def(
       "__call__",
@@ -397,7 +387,7 @@ void bind_tensors(py::module_& m) {
 }
 
 void bind_ops(py::module_& m) {
-  py::class_<Update> update(m, "Update", "An assignment that an executable carries out.");
+  py::class_<Update> update(m, "Update");
   forbid_new(update);
   update
       .def_property_readonly(
@@ -406,7 +396,7 @@ void bind_ops(py::module_& m) {
       .def_property_readonly(
           "value", [](const Update& u) { return Tensor{u.graph, u.op->operands[1]}; }, "The new value.");
 
-  py::class_<Inspected> op(m, "Op", "An op of a graph, with its operands, results and cost.");
+  py::class_<Inspected> op(m, "Op");
   forbid_new(op);
   op.def_property_readonly(
         "kind", [](const Inspected& i) { return i.op.op->info().name; }, "Its name in al.op_table().")
@@ -414,9 +404,15 @@ void bind_ops(py::module_& m) {
           "name", [](const Inspected& i) { return i.op.op->name; }, "The names of the layers around it, then its own.")
       .def_property_readonly(
           "location", [](const Inspected& i) { return i.op.op->location; }, "The file:line that built it.")
-      .def_property_readonly("stage", [](const Inspected& i) { return i.op.stage; })
-      .def_property_readonly("operands", [](const Inspected& i) { return tensors_of(i.graph, i.op.op->operands); })
-      .def_property_readonly("results", [](const Inspected& i) { return tensors_of(i.graph, results_of(*i.op.op)); })
+      .def_property_readonly(
+          "stage", [](const Inspected& i) { return i.op.stage; },
+          "The first stage after those that compute its operands.")
+      .def_property_readonly(
+          "operands", [](const Inspected& i) { return tensors_of(i.graph, i.op.op->operands); },
+          "The tensors it reads.")
+      .def_property_readonly(
+          "results", [](const Inspected& i) { return tensors_of(i.graph, results_of(*i.op.op)); },
+          "The tensors it makes.")
       .def_property_readonly(
           "shapes",
           [](const Inspected& i) {
@@ -512,18 +508,19 @@ void bind_graph(py::module_& m) {
       .def("close", &WithRegions::close)
       .def("abandon", &WithRegions::abandon)
       .def("add", &WithRegions::add, py::arg("name"), py::arg("location"), py::arg("more") = std::vector<Tensor>());
-  py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
+  py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr())
       .def(py::init([](const std::string& storage, const std::string& device) {
              return std::make_shared<engine::Graph>(storage_named(storage), device);
            }),
            py::kw_only(), py::arg("storage") = "variable", py::arg("device") = "")
-      .def_property_readonly("storage",
-                             [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; })
+      .def_property_readonly(
+          "storage", [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; },
+          "The place of variables between runs: \"variable\" or \"buffers\".")
       .def_property_readonly("_is_on_host", [](const GraphRef& graph) { return graph->is_on_host(); })
       .def_property(
-          "most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); },
+          "_most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); },
           [](const GraphRef& graph, size_t count) { graph->set_most_in_flight(count); })
-      // Python's methods without the underscore call these with the position in the user's source.
+      // Python's methods without the underscore check the arguments, and add the position in the user's source.
       .def("_placeholder", &placeholder)
       .def("_constant", &constant)
       .def("_variable", &variable)
@@ -541,8 +538,8 @@ void bind_graph(py::module_& m) {
              return found ? std::optional(Tensor{graph, found}) : std::nullopt;
            })
       .def("_assign", &assign)
-      .def("read_variables", &read_variables, py::arg("variables"), kReadDoc)
-      .def("assign_variables", &assign_variables, py::arg("variables"), py::arg("values"), kAssignDoc)
+      .def("_read_variables", &read_variables)
+      .def("_assign_variables", &assign_variables)
       .def("_verify", &verify)
       .def("_inspect", &inspect)
       .def_property_readonly("variables", &variables, "All variables, in order of creation.")

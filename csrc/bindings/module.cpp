@@ -138,7 +138,8 @@ void bind_arguments(py::module_& m) {
 PYBIND11_MODULE(_core, m) {
   import_numpy();
   m.doc() = "The engine of Alloy: graphs, variables and compiled steps.";
-  py::register_exception<engine::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
+  py::register_exception<engine::DeviceError>(m, "DeviceError", PyExc_RuntimeError).doc() =
+      "The device failed, or there is none.";
   py::register_exception<engine::WouldAbort>(m, "WouldAbort", PyExc_SystemError);
   py::register_exception_translator(&translate);
   // The beginnings of the names of ops that compute gradients, or that belong to an optimizer.

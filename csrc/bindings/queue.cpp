@@ -24,7 +24,7 @@ bool wait(const engine::Event& event, uint64_t value, std::optional<double> time
 void bind_queues(py::module_& m) {
   py::class_<engine::Event, std::shared_ptr<engine::Event>>(m, "Event")
       .def(py::init(&new_event))
-      .def_property_readonly("value", &engine::Event::value)
+      .def_property_readonly("value", &engine::Event::value, "The value it has reached.")
       .def("_signal",
            [](engine::Event& event, uint64_t value) {
              const WithoutGil released;
@@ -33,7 +33,7 @@ void bind_queues(py::module_& m) {
       .def("_wait", &wait);
   py::class_<engine::Queue, std::shared_ptr<engine::Queue>>(m, "Queue")
       .def(py::init(&new_queue), py::arg("device"))
-      .def_property_readonly("device", &engine::Queue::device_name);
+      .def_property_readonly("device", &engine::Queue::device_name, "The name of its device.");
 }
 
 }  // namespace alloy::bindings

@@ -13,15 +13,6 @@ namespace py = pybind11;
 namespace alloy::bindings {
 namespace {
 
-constexpr const char* kDoc =
-    "A step in flight (Executable.submit): the sequence of its fetches. Reading one waits for the step's end; "
-    "`await` gives the list of fetches without blocking other coroutines.\n\n"
-    "DeviceError, on reading: the step failed, or an earlier step in flight, or a step whose result "
-    "was fed to it.";
-constexpr const char* kPendingDoc =
-    "A fetch of a submission, on the device, perhaps not computed yet (Submission.pending). Steps of any graph on the "
-    "same device can be fed it like an array, without a copy; they run once it is computed.";
-
 // The numbers of awaited submissions that are over. The framework's threads, which must not ask for Python's lock, add
 // them; a Python thread takes them out. Never destroyed: that thread may wait here when the process ends.
 struct Over {
@@ -79,7 +70,7 @@ py::object Submitted::read() {
 }
 
 void bind_submission(py::module_& m) {
-  py::class_<Submitted> submission(m, "Submission", kDoc);
+  py::class_<Submitted> submission(m, "Submission");
   forbid_new(submission);
   submission
       .def_property_readonly(
@@ -98,10 +89,12 @@ void bind_submission(py::module_& m) {
       .def("__len__", [](const Submitted& s) { return s.submission->result_types().size(); })
       .def("__getitem__", [](Submitted& s, const py::object& index) { return s.read().attr("__getitem__")(index); })
       .def("__iter__", [](Submitted& s) { return py::iter(s.read()); });
-  py::class_<engine::Pending> pending_class(m, "Pending", kPendingDoc);
+  py::class_<engine::Pending> pending_class(m, "Pending");
   forbid_new(pending_class);
-  pending_class.def_property_readonly("shape", [](const engine::Pending& p) { return shape_to(p.type().shape); })
-      .def_property_readonly("dtype", [](const engine::Pending& p) { return std::string(name(p.type().dtype)); });
+  pending_class
+      .def_property_readonly(
+          "shape", [](const engine::Pending& p) { return shape_to(p.type().shape); }, "The extents of its axes.")
+      .def_property_readonly("_dtype", [](const engine::Pending& p) { return std::string(name(p.type().dtype)); });
   m.def(
       "_next_over",
       [] {

@@ -65,6 +65,7 @@ class Executable {
   const std::shared_ptr<Graph>& graph() const { return graph_; }
   const std::vector<ir::Value>& feeds() const { return feeds_; }
   const std::vector<ir::Value>& fetches() const { return fetches_; }
+  const std::vector<ir::Op*>& updates() const { return updates_; }
   // The step for feeds of these static shapes; compiles it if necessary. Throws ir::Error if the shapes do not fit.
   std::shared_ptr<Compiled> specialize(const std::vector<ir::Shape>& shapes);
   // The same, but null if it is not compiled.

@@ -8,8 +8,8 @@ import numpy as np
 from alloy import _core
 from alloy._core import Tensor
 from alloy.engine.arrays import as_file_name
-from alloy.graph.apply import apply_all
 from alloy.messages.location import meant, mistake
+from alloy.ops.apply import apply_all
 
 __all__ = ["OpLibrary", "load_op_library"]
 

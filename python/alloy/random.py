@@ -18,10 +18,10 @@ import numpy as np
 
 from alloy._core import Tensor, Variable, random_state
 from alloy.engine.arrays import as_count, as_integers
-from alloy.graph.apply import apply, require_all, require_tensor
-from alloy.graph.scope import scoped
+from alloy.engine.scope import scoped
 from alloy.messages.location import mistake, user_location
 from alloy.messages.names import no_name
+from alloy.ops.apply import apply, require_all, require_tensor
 from alloy.ops.elementwise import cast
 
 __all__ = ["bernoulli", "dropout", "initialize", "integers", "normal", "state", "truncated_normal", "uniform"]

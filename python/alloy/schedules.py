@@ -14,10 +14,10 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.engine.arrays import as_count
-from alloy.graph.apply import as_sequence, require_all
 from alloy.messages.location import mistake
 from alloy.messages.names import no_name
 from alloy.ops import clamp, exp, floor, minimum, power, sin, square, where
+from alloy.ops.apply import as_sequence, require_all
 
 __all__ = ["constant", "cosine", "exponential", "one_cycle", "piecewise", "polynomial", "step", "warmup"]
 

@@ -1,8 +1,8 @@
 """Graphs and their parts: tensors, variables, updates, executables."""
 
 from alloy._core import Event, Executable, Graph, Op, Pending, Queue, Submission, Tensor, Update, Variable
-from alloy.asynchronous import awaiting, queues  # noqa: F401  they complete the classes
-from alloy.graph import executable, indexing, shown, tensor  # noqa: F401  they complete the classes
+from alloy.asynchronous import queues, submission  # noqa: F401  these modules complete the classes
+from alloy.graph import executable, graph, op, tensor  # noqa: F401
 from alloy.graph.graph import gradients
 from alloy.graph.loaded import LoadedExecutable, load_executable
 

@@ -1,25 +1,23 @@
-"""Executable's methods in Python: calls, submissions, staging memory, memory plans and profiles."""
+"""Compiled steps: calls, submissions, staging memory, memory plans and profiles."""
 
 from collections.abc import Mapping
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from alloy._core import Executable, Queue, Submission, Tensor, Update, as_shape
-from alloy.asynchronous.awaiting import in_coroutine
+from alloy import _core
+from alloy._core import DeviceError, Queue, Submission, Tensor, as_shape
 from alloy.asynchronous.queues import as_queue, moments
 from alloy.asynchronous.staging import Staging
-from alloy.engine.arrays import as_count
-from alloy.engine.classes import method_of
-from alloy.engine.dtypes import is_integer, numpy_dtype
+from alloy.asynchronous.submission import in_coroutine
+from alloy.engine.arrays import as_count, as_file_name
+from alloy.engine.classes import Part, completes
 from alloy.measuring import inspection
 from alloy.measuring.profile import Kernel, Profile
 from alloy.messages.location import meant, mistake
 from alloy.messages.text import describe
 
-_call, _submit, _profile = Executable.__call__, Executable._submit, Executable._profile
-_updates: WeakKeyDictionary = WeakKeyDictionary()
+_MOST = 8  # tensors shown of an executable
 
 
 class Fetches(list):
@@ -52,33 +50,120 @@ for _name in "float int round neg abs sub rsub mul rmul truediv rtruediv pow rpo
     setattr(Fetches, f"__{_name}__", _one_of)
 
 
-def keep_updates(executable: Executable, updates: list[Update]) -> Executable:
-    """Returns the executable, and keeps its updates."""
-    _updates[executable] = updates
-    return executable
+@completes
+class Executable(Part, _core.Executable):
+    """A compiled step: takes arrays, returns arrays, and carries out updates."""
+
+    def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
+        """Runs the step and returns its fetches. Give the feeds in order, by name, in a dict by placeholder or name, or
+        bound to the graph (Graph.bind). Integers are converted to the placeholder's integer type, if it holds them.
+
+        The call waits until the step is over, and a GPU then waits for the next call. In a loop use submit."""
+        arrays, by_label = as_feeds(self, arrays, by_label)
+        return Fetches(self._call(*arrays, **by_label))
+
+    def submit(self, /, *arrays, queue: Queue | None = None, wait_for=(), signal=(), **by_label) -> Submission:
+        """Starts the step and returns before it is done. The result is a sequence of the fetches; reading it waits for
+        them. Coroutines await it: fetches = await step.submit(x).
+
+        Meanwhile the next batch can be prepared. The arrays are copied first and may be changed at once (staging saves
+        the copy). Feed a fetch of another submission, computed or not, without a copy: submission.pending(0).
+
+        Steps of a graph run one after the other, in the order in which they were submitted or called, on any queue, so
+        that each finds the variables as the one before left them. If graph.most_in_flight steps (2 at first) are not
+        done yet, the call waits for the oldest; in a coroutine it never waits. A graph with storage="buffers" has one
+        step in flight, and the call waits for it.
+
+        queue: runs the step in the order of that queue of the graph's device, instead of the graph's own. wait_for: a
+        pair (event, value), or several: the step starts when each event has reached its value. signal: such pairs, too;
+        each event is set to its value when the step is over, even if it failed. Pending results that are fed need no
+        event. Feed a placeholder that has one of these names by position or in a dict.
+
+        ValueError: the queue or a pending result is on another device. DeviceError: an earlier step failed on the
+        device, and no call has raised that yet. Reading the fetches raises it if this step failed, one that was in
+        flight before it, or one whose result it was fed."""
+        takes_turns = not in_coroutine()
+        order = None
+        if queue is not None or wait_for or signal or not takes_turns:
+            order = (as_queue(queue), moments("wait_for", wait_for), moments("signal", signal), takes_turns)
+        arrays, by_label = as_feeds(self, arrays, by_label)
+        return self._submit(False, order, *arrays, **by_label)
+
+    def staging(self, *shapes) -> Staging:
+        """Makes memory that steps in flight read without a copy: see Staging.
+
+        shapes: the feeds' shapes, in order; not needed if the placeholders' shapes are known. ValueError: a shape is
+        not known in full."""
+        return Staging(self, shapes)
+
+    def memory_plan(self, *feeds) -> inspection.MemoryPlan | None:
+        """Returns the bytes that a run takes, and compiles the step for these feeds. Apple's framework gives None.
+
+        feeds: arrays or their shapes, in order; not needed if the placeholders' shapes are known. ValueError: a shape
+        is not known in full, or does not fit."""
+        shapes = [as_shape(getattr(feed, "shape", feed), "memory_plan") for feed in feeds or self.feeds]
+        if len(shapes) != len(self.feeds) or any(shape is None or None in shape for shape in shapes):
+            expected = f"the known shapes of {len(self.feeds)} feeds"
+            raise mistake("memory_plan", f"Expected {expected}, got {shapes}", act="called")
+        plan = self._memory_plan(shapes)
+        if plan is None:
+            return None
+        at_peak = [inspection.Stored(*value) for value in plan.pop("at_peak")]
+        at_peak.sort(key=lambda value: -value.bytes)
+        return inspection.MemoryPlan(**plan, at_peak=tuple(at_peak))
+
+    def profile(self, /, *feeds, runs: int = 10, **by_label) -> Profile | None:
+        """Runs the step `runs` times, after one that does not count, and returns the time, the arithmetic and the
+        traffic of every kernel. Apple's framework gives None.
+
+        feeds, by_label: as in a call. Every run makes the updates."""
+        runs = as_count("profile", "a number of runs", runs, "called")
+        self(*feeds, **by_label)
+        arrays, by_label = as_feeds(self, feeds, by_label)
+        times, kernels, total = [], [], np.zeros(1)
+        for _ in range(runs):  # one by one: each has its time, and Ctrl-C ends the loop
+            measured = self._profile(1, *arrays, **by_label)
+            if measured is None:
+                return None
+            kernels = [Kernel(*kernel) for kernel in measured]
+            taken = np.array([kernel.total for kernel in kernels])
+            times.append(float(taken.sum()))
+            total = total + taken
+        kernels = [replace(kernel, total=float(taken)) for kernel, taken in zip(kernels, total)]
+        return Profile(tuple(kernels), tuple(times))
+
+    def export(self, path, *feeds) -> None:
+        """Writes the step into a file for al.load_executable, `alloy run` and MPSGraph programs: the graph that it
+        needs, and its variables' values of one moment between two runs.
+
+        feeds: arrays of a run or their shapes, in order, with None for extents that may vary; without feeds: the
+        placeholders' shapes. Feeds and fetches are named like the tensors. The file appears complete or not at all; on
+        a Mac it is a folder, for macOS 14 or newer.
+
+        ValueError: an op cannot be exported for open shapes. OSError: the disk is full, the directory is missing,
+        ..."""
+        path = as_file_name("export", path)
+        shapes = [as_shape(getattr(feed, "shape", feed), "export") for feed in feeds]
+        told_of_file(OSError, path, lambda: self._write(path, shapes))
+
+    def __repr__(self):
+        changed = [update.variable for update in self.updates]
+        updates = f", updates {_listed(changed)}" if changed else ""
+        return f"<Executable of {_listed(self.feeds)}; gives {_listed(self.fetches)}{updates}>"
 
 
-@method_of(Executable)
-def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
-    """Runs the step and returns its fetches. Give the feeds in order, by name, in a dict by placeholder or name, or
-    bound to the graph (Graph.bind). Integers are converted to the placeholder's integer type, if it holds them.
-
-    The call waits until the step is over, and a GPU then waits for the next call. In a loop use submit."""
-    return Fetches(fed(_call, self, arrays, by_label))
+def _listed(tensors):
+    shown = [f"{tensor.name or '(no name)'} {describe(tensor)}" for tensor in tensors[:_MOST]]
+    more = f" and {len(tensors) - _MOST} more" if len(tensors) > _MOST else ""
+    return (", ".join(shown) or "nothing") + more
 
 
-def fed(function, self, arrays, by_label, *before):
-    """Returns the result of the engine's function for the feeds."""
+def as_feeds(self, arrays, by_label):
+    """Returns the arrays in order and those by name, of which a dict may be given."""
     # Arrays first: a step may take microseconds, and so does asking for a Mapping.
     if len(arrays) == 1 and not isinstance(arrays[0], np.ndarray) and isinstance(arrays[0], Mapping):
-        arrays, by_label = _from_dict(self, arrays[0], by_label)
-    try:
-        return function(self, *before, *arrays, **by_label)
-    except TypeError:
-        arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
-        if not converted:
-            raise
-    return function(self, *before, *arrays, **by_label)
+        return _from_dict(self, arrays[0], by_label)
+    return arrays, by_label
 
 
 def _from_dict(self, given, by_label):
@@ -100,112 +185,11 @@ def _from_dict(self, given, by_label):
     return first, {key.name if isinstance(key, Tensor) else key: array for key, array in arrays.items()}
 
 
-def _with_fitting_integers(self, arrays, by_label):
-    """Returns the arrays, integers in their placeholder's type, and whether one was converted."""
-    by_name = {feed.name: feed for feed in self.feeds}
-    given = [*zip(self.feeds, arrays), *((by_name.get(name), array) for name, array in by_label.items())]
-    fitting = [_fitting(feed, array) for feed, array in given]
-    converted = any(one is not array for one, (_, array) in zip(fitting, given))
-    return fitting[: len(arrays)], dict(zip(by_label, fitting[len(arrays) :])), converted
-
-
-def _fitting(feed, array):
-    if feed is None or not is_integer(feed.dtype) or not isinstance(array, (np.ndarray, np.integer)):
-        return array
-    if array.dtype.kind not in "iu" or array.dtype.name == feed.dtype:
-        return array
-    cast = array.astype(numpy_dtype(feed.dtype))
-    wrong = np.asarray(array)[np.asarray(cast != array)]
-    if wrong.size:
-        name = repr(feed.name) if getattr(feed, "name", "") else "The placeholder"
-        place = f", built at {feed.location}," if getattr(feed, "location", "") else ""
-        raise mistake(
-            "placeholder" if place else "executable",
-            f"{name}{place} is {feed.dtype}, which cannot hold {wrong[0]}",
-            TypeError,
-            "called",
-        )
-    return cast
-
-
-@method_of(Executable, "updates")
-@property
-def _updates_of(self) -> list[Update]:
-    """The assignments to variables that each run makes."""
-    return list(_updates.get(self, ()))
-
-
-@method_of(Executable)
-def submit(self, /, *arrays, queue: Queue | None = None, wait_for=(), signal=(), **by_label) -> Submission:
-    """Starts the step and returns before it is done. The result is a sequence of the fetches; reading it waits for
-    them. Coroutines await it: fetches = await step.submit(x).
-
-    Meanwhile the next batch can be prepared. The arrays are copied first and may be changed at once (staging saves the
-    copy). Feed a fetch of another submission, computed or not, without a copy: submission.pending(0).
-
-    Steps of a graph run one after the other, in the order in which they were submitted or called, on any queue, so that
-    each finds the variables as the one before left them. If graph.most_in_flight steps (2 at first) are not done yet,
-    the call waits for the oldest; in a coroutine it never waits. A graph with storage="buffers" has one step in flight,
-    and the call waits for it.
-
-    queue: runs the step in the order of that queue of the graph's device, instead of the graph's own. wait_for: a pair
-    (event, value), or several: the step starts when each event has reached its value. signal: such pairs, too; each
-    event is set to its value when the step is over, even if it failed. Pending results that are fed need no event. Feed
-    a placeholder that has one of these names by position or in a dict.
-
-    ValueError: the queue or a pending result is on another device. DeviceError: an earlier step failed on the device,
-    and no call has raised that yet. Reading the fetches raises it if this step failed, one that was in flight before
-    it, or one whose result it was fed."""
-    takes_turns = not in_coroutine()
-    order = None
-    if queue is not None or wait_for or signal or not takes_turns:
-        order = (as_queue(queue), moments("wait_for", wait_for), moments("signal", signal), takes_turns)
-    return fed(_submit, self, arrays, by_label, False, order)
-
-
-@method_of(Executable)
-def staging(self, *shapes) -> Staging:
-    """Makes memory that steps in flight read without a copy: see Staging.
-
-    shapes: the feeds' shapes, in order; not needed if the placeholders' shapes are known. ValueError: a shape is not
-    known in full."""
-    return Staging(self, shapes)
-
-
-@method_of(Executable)
-def memory_plan(self, *feeds) -> inspection.MemoryPlan | None:
-    """Returns the bytes that a run takes, and compiles the step for these feeds. Apple's framework gives None.
-
-    feeds: arrays or their shapes, in order; not needed if the placeholders' shapes are known. ValueError: a shape is
-    not known in full, or does not fit."""
-    shapes = [as_shape(getattr(feed, "shape", feed), "memory_plan") for feed in feeds or self.feeds]
-    if len(shapes) != len(self.feeds) or any(shape is None or None in shape for shape in shapes):
-        expected = f"the known shapes of {len(self.feeds)} feeds"
-        raise mistake("memory_plan", f"Expected {expected}, got {shapes}", act="called")
-    plan = self._memory_plan(shapes)
-    if plan is None:
-        return None
-    at_peak = [inspection.Stored(*value) for value in plan.pop("at_peak")]
-    at_peak.sort(key=lambda value: -value.bytes)
-    return inspection.MemoryPlan(**plan, at_peak=tuple(at_peak))
-
-
-@method_of(Executable)
-def profile(self, /, *feeds, runs: int = 10, **by_label) -> Profile | None:
-    """Runs the step `runs` times, after one that does not count, and returns the time, the arithmetic and the traffic
-    of every kernel. Apple's framework gives None.
-
-    feeds, by_label: as in a call. Every run makes the updates."""
-    runs = as_count("profile", "a number of runs", runs, "called")
-    self(*feeds, **by_label)
-    times, kernels, total = [], [], np.zeros(1)
-    for _ in range(runs):  # one by one: each has its time, and Ctrl-C ends the loop
-        measured = fed(_profile, self, feeds, by_label, 1)
-        if measured is None:
-            return None
-        kernels = [Kernel(*kernel) for kernel in measured]
-        taken = np.array([kernel.total for kernel in kernels])
-        times.append(float(taken.sum()))
-        total = total + taken
-    kernels = [replace(kernel, total=float(taken)) for kernel, taken in zip(kernels, total)]
-    return Profile(tuple(kernels), tuple(times))
+def told_of_file(error, path, work):
+    """Calls work(), and raises the framework's complaints about the file as that error."""
+    try:
+        return work()
+    except DeviceError as failure:
+        if not str(failure).startswith(f"[package] {path} "):
+            raise
+        raise error(str(failure)) from None

@@ -1,80 +1,196 @@
-"""Graph's methods in Python: placeholders, constants, variables, compilation. They add default values and the user's
-line to calls of the engine."""
+"""Graphs: placeholders, constants, variables, compilation."""
 
 from collections.abc import Mapping
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
-from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
+from alloy import _core
+from alloy._core import Executable, Tensor, Update, Variable
 from alloy.engine.arrays import as_count, as_extents
-from alloy.engine.classes import method_of
-from alloy.graph.apply import as_sequence, as_tensor, require_all, require_tensor
-from alloy.graph.executable import keep_updates
+from alloy.engine.classes import Uncopied, completes
+from alloy.engine.scope import claim, scoped
 from alloy.graph.left_out import warn_of_left_out
-from alloy.graph.scope import claim, scoped
+from alloy.graph.op import Op
 from alloy.measuring import inspection
 from alloy.messages.location import meant, mistake, user_location
+from alloy.messages.names import missing_attribute, no_attribute
 from alloy.messages.text import type_text
+from alloy.ops.apply import as_sequence, as_tensor, require_all, require_tensor
 
 _KEPT_RUNS = 8  # executables of Graph.run
-_make, _bind, _read, _assign = Graph.__init__, Graph.bind, Graph.read_variables, Graph.assign_variables
-_in_flight: Any = Graph.most_in_flight
+_begin = _core.Graph.__init__
 
 
-def _init(self, *, storage: str = "variable", device: str = "") -> None:
-    for what, given in (("the storage 'variable' or 'buffers'", storage), ("the kind or the name of a device", device)):
-        if not isinstance(given, str):
-            raise mistake("graph", f"Expected {what}, got {given!r}", TypeError, "called")
-    _make(self, storage=storage, device=device)
+@completes
+class Graph(Uncopied, _core.Graph):
+    """A computation and its variables.
 
+    storage: the place of variables between runs, "variable" (the framework's own) or "buffers" (two arrays for each:
+    a run reads one and writes the other, so that a failed run changes nothing). device: the kind or the name of one of
+    al.devices(); "" is the first.
 
-_init.__qualname__ = "Graph"  # in Python's messages
-Graph.__init__ = _init
+    Threads: any number of them may run, submit and compile steps of one graph and read and assign its variables at the
+    same time; steps of a graph run one after the other. Ops and layers are added to a graph by one thread at a time.
+    Graphs, and their tensors, variables and executables, cannot be copied or pickled."""
 
+    def __init__(self, *, storage: str = "variable", device: str = "") -> None:
+        for what, given in (
+            ("the storage 'variable' or 'buffers'", storage),
+            ("the kind or the name of a device", device),
+        ):
+            if not isinstance(given, str):
+                raise mistake("graph", f"Expected {what}, got {given!r}", TypeError, "called")
+        _begin(self, storage=storage, device=device)
 
-@method_of(Graph)
-def __enter__(self):
-    raise mistake("graph", "A graph is not entered by with; g.placeholder and g.variable name it", TypeError, "called")
+    def __enter__(self):
+        raise mistake(
+            "graph", "A graph is not entered by with; g.placeholder and g.variable name it", TypeError, "called"
+        )
 
+    def __exit__(self, *error):
+        """Exists because `with` looks it up before it calls __enter__, which raises."""
 
-@method_of(Graph)
-def __exit__(self, *error):
-    """Exists because `with` looks it up before it calls __enter__, which raises."""
+    @property
+    def most_in_flight(self) -> int:
+        """The number of submitted steps (Executable.submit) in flight at which the next one waits; 2 at first.
+        ValueError: less than 1."""
+        return self._most_in_flight
 
+    @most_in_flight.setter
+    def most_in_flight(self, count) -> None:
+        self._most_in_flight = as_count("most_in_flight", "a number of steps", count, "set")
 
-def _set_most_in_flight(self, count) -> None:
-    _in_flight.fset(self, as_count("most_in_flight", "a number of steps", count, "set"))
+    def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
+        """Makes a tensor that each run is fed. None in the shape is an extent that may differ from run to run; None as
+        the shape is an unknown rank."""
+        shape = None if shape is None else as_extents("placeholder", shape)
+        _require_name("placeholder", name)
+        return self._placeholder(shape, dtype, scoped(self, name, "placeholder"), user_location())
 
+    def constant(self, value, name: str = "") -> Tensor:
+        """Makes a tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to
+        float32."""
+        _require_name("constant", name)
+        return self._constant("constant", value, None, scoped(self, name, "constant"), user_location())
 
-_doc = """The number of submitted steps (Executable.submit) in flight at which the next one waits; 2 at first.
-    ValueError: less than 1."""
-setattr(Graph, "most_in_flight", property(_in_flight.fget, _set_most_in_flight, doc=_doc))  # noqa: B010  an int to checkers
+    def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
+        """Makes a variable, which lives on the device, with this first value (as in constant). Optimizers skip
+        variables that are not trainable, unless minimize is given them."""
+        _require_name("variable", name)
+        if isinstance(value, tuple) and trainable and value and all(isinstance(extent, int) for extent in value):
+            raise mistake(
+                "variable",
+                f"Expected a value, got {value}, which looks like a shape; al.init.zeros({value}) is a value of that "
+                "shape, a list of integers a value of these integers",
+                TypeError,
+            )
+        made = self._variable(value, scoped(self, name, "variable"), user_location())
+        made.trainable = trainable
+        claim(self, made.name)
+        return made
 
+    def assign(self, variable: Variable, value) -> Update:
+        """Makes an update for compile: each run writes the value (a tensor, number or array of the variable's shape and
+        dtype) into the variable, after everything else in the run has read it."""
+        require_all("assign", "a variable", Variable, [variable])
+        tensor = as_tensor(self, "assign", value, variable.dtype)
+        return self._assign(variable, tensor, user_location())
 
-@method_of(Graph)
-def bind(self, arrays) -> None:
-    """Keeps copies of arrays for placeholders, named by the tensor or its label, so that calls may leave them out; None
-    ends that.
+    def read_variables(self, variables) -> list[np.ndarray]:
+        """Returns copies of the values of some variables, all of one moment between two runs, in one dispatch.
+        DeviceError: the device failed."""
+        return self._read_variables(_variables_of("read_variables", variables))
 
-    Arrays of a call come first. ValueError or TypeError, and nothing is bound: an unknown or ambiguous label, another
-    shape or dtype."""
-    _bind(self, arrays)
+    def assign_variables(self, variables, values) -> None:
+        """Sets some variables to values, one each, all at one moment between two runs, in one dispatch. ValueError or
+        TypeError, before any is set: another shape or dtype."""
+        given = as_sequence("assign_variables", "values", values)
+        self._assign_variables(_variables_of("assign_variables", variables), given)
 
+    def compile(self, feeds=(), fetches=(), updates=(), *, steps=None) -> Executable:
+        """Makes a callable that takes the feeds' arrays in order, returns the fetched arrays and makes the updates.
 
-@method_of(Graph)
-def read_variables(self, variables) -> list[np.ndarray]:
-    """Returns copies of the values of some variables, all of one moment between two runs, in one dispatch. DeviceError:
-    the device failed."""
-    return _read(self, _variables_of("read_variables", variables))
+        steps: the number of steps in one dispatch. Every array then has one more axis, the first, with an entry for
+        each step; a step reads the variables that the step before updated. The results equal those of as many calls.
 
+        Nothing is recompiled as long as the feeds keep their shapes. `bind` may give the array of a needed placeholder
+        that is not among the feeds; else a call raises. A step that trains a model also needs model.updates, such as
+        moving averages: a UserWarning names those that are left out. ValueError: a fetch, an update or a feed belongs
+        to another graph, or two updates write one variable."""
+        feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
+        steps = None if steps is None else as_count("compile", "a number of steps", steps)
+        warn_of_left_out(self, fetches, updates)
+        return self._compile(feeds, fetches, updates, steps)
 
-@method_of(Graph)
-def assign_variables(self, variables, values) -> None:
-    """Sets some variables to values, one each, all at one moment between two runs, in one dispatch. ValueError or
-    TypeError, before any is set: another shape or dtype."""
-    _assign(self, _variables_of("assign_variables", variables), as_sequence("assign_variables", "values", values))
+    def run(self, fetches, feeds=None):
+        """Computes the values of tensors once, and changes nothing. Returns an array for one tensor, a list of arrays
+        for several.
+
+        feeds: a dict of arrays by placeholder, or by the name of one. To run again and again, or to update variables,
+        use compile; the graph keeps the executables of the last 8 different runs. ValueError or TypeError: a
+        placeholder is missing, or an array does not fit."""
+        given = {} if feeds is None else feeds
+        if not isinstance(given, Mapping):
+            raise mistake("run", f"Expected feeds as a dict of arrays, got {type(given).__name__}", TypeError, "called")
+        tensors = [fetches] if isinstance(fetches, Tensor) else as_sequence("run", "tensors to fetch", fetches)
+        require_all("run", "tensors to fetch", Tensor, tensors)
+        arrays = {_placeholder_of(self, key): array for key, array in given.items()}
+        key = (tuple(tensors), tuple(arrays))
+        kept: dict = vars(self).setdefault("_runs", {})
+        step = kept.pop(key, None) or self._compile(list(arrays), tensors, [], None)
+        results = step(*arrays.values())
+        kept[key] = step
+        for old in list(kept)[:-_KEPT_RUNS]:
+            kept.pop(old, None)
+        return results[0] if isinstance(fetches, Tensor) else results
+
+    def verify(self, feeds=(), fetches=(), updates=()) -> None:
+        """Raises a ValueError, with a line for each mistake, if a step of these feeds, fetches and updates cannot run:
+        it needs a placeholder that is not among the feeds, shapes or dtypes do not fit each other, or a variable does
+        not start with numbers (a trainable one: with finite ones).
+
+        feeds: the placeholders to feed, or a dict that gives each its shape, with None for unknown extents: verify({x:
+        (32, 8, 8, 1), y: None}, [loss]) checks batches of 32. Without fetches and updates it checks the whole graph."""
+        mistakes = self._verify(*_request("verify", feeds, fetches, updates))
+        if mistakes:
+            raise ValueError("\n".join(mistakes))
+
+    def inspect(self, feeds=(), fetches=(), updates=()) -> list[Op]:
+        """Returns the ops that fetches and updates need (without them: all ops), in an order of execution.
+
+        feeds: as in verify; a placeholder that is not fed keeps its shape. ValueError: a shape does not fit."""
+        return self._inspect(*_request("inspect", feeds, fetches, updates))
+
+    def stages(self, fetches=(), updates=()) -> list[list[Op]]:
+        """Returns the ops that fetches and updates need (without them: all ops) in stages: each op in the first stage
+        after those that compute its operands."""
+        return [list(stage) for _, stage in groupby(self.inspect((), fetches, updates), lambda op: op.stage)]
+
+    def describe(self, feeds=(), fetches=(), updates=()) -> str:
+        """Returns the findings of inspect as text: placeholders, variables, parameters, the number of ops of each kind,
+        and their cost."""
+        return inspection.describe(self.inspect(feeds, fetches, updates))
+
+    def __setattr__(self, name, value):
+        settable = name.startswith("_") or getattr(getattr(Graph, name, None), "fset", None)
+        if not settable:
+            raise no_attribute(self, name, "A Graph", "set")
+        object.__setattr__(self, name, value)
+
+    __getattr__ = missing_attribute
+
+    def __repr__(self):
+        try:
+            ops = self.inspect()
+        except TypeError:
+            return "<Graph whose __init__ was not called>"
+        count = sum(op.kind == "placeholder" for op in ops)
+        elements = inspection.elements([variable for variable in self.variables if variable.trainable])
+        return (
+            f"<Graph of {len(ops)} ops: {count} placeholders, {len(self.variables)} variables with {elements:,} "
+            "parameters>"
+        )
 
 
 def _variables_of(op, given):
@@ -83,148 +199,9 @@ def _variables_of(op, given):
     return variables
 
 
-@method_of(Graph)
-def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
-    """Makes a tensor that each run is fed. None in the shape is an extent that may differ from run to run; None as the
-    shape is an unknown rank."""
-    shape = None if shape is None else as_extents("placeholder", shape)
-    _require_name("placeholder", name)
-    return self._placeholder(shape, dtype, scoped(self, name, "placeholder"), user_location())
-
-
-@method_of(Graph)
-def constant(self, value, name: str = "") -> Tensor:
-    """Makes a tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to
-    float32."""
-    _require_name("constant", name)
-    return self._constant("constant", value, None, scoped(self, name, "constant"), user_location())
-
-
-@method_of(Graph)
-def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
-    """Makes a variable, which lives on the device, with this first value (as in constant). Optimizers skip variables
-    that are not trainable, unless minimize is given them."""
-    _require_name("variable", name)
-    if isinstance(value, tuple) and trainable and value and all(isinstance(extent, int) for extent in value):
-        raise mistake(
-            "variable",
-            f"Expected a value, got {value}, which looks like a shape; al.init.zeros({value}) is a value of that "
-            "shape, a list of integers a value of these integers",
-            TypeError,
-        )
-    made = self._variable(value, scoped(self, name, "variable"), user_location())
-    made.trainable = trainable
-    claim(self, made.name)
-    return made
-
-
-@method_of(Graph)
-def assign(self, variable: Variable, value) -> Update:
-    """Makes an update for compile: each run writes the value (a tensor, number or array of the variable's shape and
-    dtype) into the variable, after everything else in the run has read it."""
-    require_all("assign", "a variable", Variable, [variable])
-    tensor = as_tensor(self, "assign", value, variable.dtype)
-    return self._assign(variable, tensor, user_location())
-
-
-@method_of(Graph)
-def compile(self, feeds=(), fetches=(), updates=(), *, steps=None) -> Executable:
-    """Makes a callable that takes the feeds' arrays in order, returns the fetched arrays and makes the updates.
-
-    steps: the number of steps in one dispatch. Every array then has one more axis, the first, with an entry for each
-    step; a step reads the variables that the step before updated. The results equal those of as many calls.
-
-    Nothing is recompiled as long as the feeds keep their shapes. `bind` may give the array of a needed placeholder that
-    is not among the feeds; else a call raises. A step that trains a model also needs model.updates, such as
-    moving averages: a UserWarning names those that are left out. ValueError: a fetch, an update or a feed belongs to
-    another graph, or two updates write one variable."""
-    feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
-    steps = None if steps is None else as_count("compile", "a number of steps", steps)
-    warn_of_left_out(self, fetches, updates)
-    return keep_updates(self._compile(feeds, fetches, updates, steps), updates)
-
-
-@method_of(Graph)
-def run(self, fetches, feeds=None):
-    """Computes the values of tensors once, and changes nothing. Returns an array for one tensor, a list of arrays for
-    several.
-
-    feeds: a dict of arrays by placeholder, or by the name of one. To run again and again, or to update variables, use
-    compile; the graph keeps the executables of the last 8 different runs. ValueError or TypeError: a placeholder is
-    missing, or an array does not fit."""
-    given = {} if feeds is None else feeds
-    if not isinstance(given, Mapping):
-        raise mistake("run", f"Expected feeds as a dict of arrays, got {type(given).__name__}", TypeError, "called")
-    tensors = [fetches] if isinstance(fetches, Tensor) else as_sequence("run", "tensors to fetch", fetches)
-    require_all("run", "tensors to fetch", Tensor, tensors)
-    arrays = {_placeholder_of(self, key): array for key, array in given.items()}
-    key = (tuple(tensors), tuple(arrays))
-    kept = _kept_runs(self)
-    step = kept.pop(key, None) or self._compile(list(arrays), tensors, [], None)
-    results = step(*arrays.values())
-    kept[key] = step
-    for old in list(kept)[:-_KEPT_RUNS]:
-        kept.pop(old, None)
-    return results[0] if isinstance(fetches, Tensor) else results
-
-
-def _placeholder_of(self, key) -> Tensor:
-    """Returns the placeholder, given itself or by its name."""
-    if isinstance(key, Tensor):
-        return key
-    found = [op.results[0] for op in self.inspect() if op.kind == "placeholder"]
-    named = [placeholder for placeholder in found if key and placeholder.name == key]
-    if len(named) != 1:
-        known = ", ".join(repr(one.name or type_text(one.dtype, one.shape)) for one in found) or "none"
-        near = meant(key, [placeholder.name for placeholder in found]) if isinstance(key, str) else ""
-        raise mistake(
-            "run", f"Expected a placeholder or the name of one among {known}, got {key!r}{near}", act="called"
-        )
-    return named[0]
-
-
 def _require_name(op, name):
     if not isinstance(name, str):
         raise mistake(op, f"Expected a name as a text, got {name!r}", TypeError)
-
-
-def _kept_runs(graph) -> dict:
-    return vars(graph).setdefault("_runs", {})
-
-
-@method_of(Graph)
-def verify(self, feeds=(), fetches=(), updates=()) -> None:
-    """Raises a ValueError, with a line for each mistake, if a step of these feeds, fetches and updates cannot run: it
-    needs a placeholder that is not among the feeds, shapes or dtypes do not fit each other, or a variable does not
-    start with numbers (a trainable one: with finite ones).
-
-    feeds: the placeholders to feed, or a dict that gives each its shape, with None for unknown extents: verify({x: (32,
-    8, 8, 1), y: None}, [loss]) checks batches of 32. Without fetches and updates it checks the whole graph."""
-    mistakes = self._verify(*_request("verify", feeds, fetches, updates))
-    if mistakes:
-        raise ValueError("\n".join(mistakes))
-
-
-@method_of(Graph)
-def inspect(self, feeds=(), fetches=(), updates=()) -> list[Op]:
-    """Returns the ops that fetches and updates need (without them: all ops), in an order of execution.
-
-    feeds: as in verify; a placeholder that is not fed keeps its shape. ValueError: a shape does not fit."""
-    return self._inspect(*_request("inspect", feeds, fetches, updates))
-
-
-@method_of(Graph)
-def stages(self, fetches=(), updates=()) -> list[list[Op]]:
-    """Returns the ops that fetches and updates need (without them: all ops) in stages: each op in the first stage after
-    those that compute its operands."""
-    return [list(stage) for _, stage in groupby(self.inspect((), fetches, updates), lambda op: op.stage)]
-
-
-@method_of(Graph)
-def describe(self, feeds=(), fetches=(), updates=()) -> str:
-    """Returns the findings of inspect as text: placeholders, variables, parameters, the number of ops of each kind, and
-    their cost."""
-    return inspection.describe(self.inspect(feeds, fetches, updates))
 
 
 def _request(op, feeds, fetches, updates):
@@ -242,6 +219,21 @@ def _updates_of(op, updates):
     if isinstance(updates, Update):
         raise mistake(op, f"Expected a list of updates, got {updates!r}; write [it]", TypeError)
     return as_sequence(op, "updates", updates)
+
+
+def _placeholder_of(graph, key) -> Tensor:
+    """Returns the placeholder, given itgraph or by its name."""
+    if isinstance(key, Tensor):
+        return key
+    found = [op.results[0] for op in graph.inspect() if op.kind == "placeholder"]
+    named = [placeholder for placeholder in found if key and placeholder.name == key]
+    if len(named) != 1:
+        known = ", ".join(repr(one.name or type_text(one.dtype, one.shape)) for one in found) or "none"
+        near = meant(key, [placeholder.name for placeholder in found]) if isinstance(key, str) else ""
+        raise mistake(
+            "run", f"Expected a placeholder or the name of one among {known}, got {key!r}{near}", act="called"
+        )
+    return named[0]
 
 
 def gradients(loss: Tensor, tensors) -> list[Tensor]:

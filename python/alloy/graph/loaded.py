@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alloy._core import DeviceError, Executable, Package, as_shape
+from alloy._core import Package
 from alloy.asynchronous.queues import require_device
 from alloy.engine.arrays import as_file_name
-from alloy.engine.classes import method_of
 from alloy.engine.dtypes import DType
-from alloy.graph.executable import Fetches, fed
+from alloy.graph.executable import Fetches, as_feeds, told_of_file
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 
@@ -23,34 +22,6 @@ class Port(NamedTuple):
     dtype: str
 
 
-@method_of(Executable)
-def export(self, path, *feeds) -> None:
-    """Writes the step into a file for al.load_executable, `alloy run` and MPSGraph programs: the graph that it needs,
-    and its variables' values of one moment between two runs.
-
-    feeds: arrays of a run or their shapes, in order, with None for extents that may vary; without feeds: the
-    placeholders' shapes. Feeds and fetches are named like the tensors. The file appears complete or not at all; on a
-    Mac it is a folder, for macOS 14 or newer.
-
-    ValueError: an op cannot be exported for open shapes. OSError: the disk is full, the directory is missing, ..."""
-    path = as_file_name("export", path)
-    _told_of_file(OSError, path, lambda: self._write(path, [as_shape(_shape_of(feed), "export") for feed in feeds]))
-
-
-def _shape_of(feed):
-    return getattr(feed, "shape", feed)
-
-
-def _told_of_file(error, path, work):
-    """Calls work(), and raises the framework's complaints about the file as that error."""
-    try:
-        return work()
-    except DeviceError as failure:
-        if not str(failure).startswith(f"[package] {path} "):
-            raise
-        raise error(str(failure)) from None
-
-
 def load_executable(path, *, device: str = "") -> "LoadedExecutable":
     """Loads a step that Executable.export, Trainer.export or MPSGraph's serializeToMPSGraphPackageAtURL has written.
 
@@ -59,7 +30,7 @@ def load_executable(path, *, device: str = "") -> "LoadedExecutable":
     given, path = path, as_file_name("load_executable", path)
     os.stat(given)  # its errors name the path as given
     require_device("load_executable", device)
-    return LoadedExecutable(_told_of_file(ValueError, path, lambda: Package(path, device)))
+    return LoadedExecutable(told_of_file(ValueError, path, lambda: Package(path, device)))
 
 
 class LoadedExecutable:
@@ -86,12 +57,13 @@ class LoadedExecutable:
     def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
         """Returns the fetches, for feeds given in order, by name, or in a dict by name. ValueError or TypeError: a
         shape or dtype differs from `feeds`, or shapes do not fit each other."""
-        return Fetches(fed(LoadedExecutable._run, self, arrays, by_label))
+        arrays, by_label = as_feeds(self, arrays, by_label)
+        return Fetches(self._run(*arrays, **by_label))
 
     def export(self, path) -> None:
         """Writes the step again, with the present values of its variables. OSError: as in Executable.export."""
         path = as_file_name("export", path)
-        _told_of_file(OSError, path, lambda: self._package.write(path))
+        told_of_file(OSError, path, lambda: self._package.write(path))
 
     def _run(self, /, *arrays, **by_label):
         given = list(arrays)

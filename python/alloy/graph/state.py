@@ -4,9 +4,9 @@ totals."""
 import numpy as np
 
 from alloy._core import Graph, Tensor, Update, Variable
-from alloy.graph.apply import apply, as_tensor
-from alloy.graph.scope import scope
+from alloy.engine.scope import scope
 from alloy.messages.location import meant, mistake
+from alloy.ops.apply import apply, as_tensor
 
 
 class State:

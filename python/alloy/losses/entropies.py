@@ -4,7 +4,6 @@ import math
 
 from alloy._core import Tensor
 from alloy.engine.dtypes import is_integer
-from alloy.graph.apply import apply
 from alloy.losses.examples import (
     are_distributions,
     class_count,
@@ -21,6 +20,7 @@ from alloy.losses.reduction import weighed
 from alloy.messages.location import mistake
 from alloy.ops import cast, clamp, divide_no_nan, equal, expand_dims, gather, log, one_hot, softplus, squeeze, where
 from alloy.ops import sum as sum_of
+from alloy.ops.apply import apply
 
 
 def softmax_cross_entropy(

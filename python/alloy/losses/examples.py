@@ -7,11 +7,11 @@ import numpy as np
 from alloy._core import Tensor
 from alloy.engine.arrays import as_count
 from alloy.engine.dtypes import is_half, is_integer
-from alloy.graph.apply import require_tensor
 from alloy.messages.location import mistake, warn_user
 from alloy.messages.text import describe, shape_text
 from alloy.ops import abs, cast, logical_and, mean, min
 from alloy.ops import sum as sum_of
+from alloy.ops.apply import require_tensor
 
 
 def widened(op, predictions, targets):

@@ -3,12 +3,12 @@
 from weakref import WeakKeyDictionary
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, require_tensor
 from alloy.losses.examples import differ
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.ops import cast, divide_no_nan, equal, expand_dims, where
 from alloy.ops import sum as sum_of
+from alloy.ops.apply import apply, require_tensor
 
 
 def mean(values, sample_weights: Tensor | None = None, *, mask: Tensor | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""The phase of a step and the layer that an op belongs to, as its name tells (alloy.graph.scope)."""
+"""The phase of a step and the layer that an op belongs to, as its name tells (alloy.engine.scope)."""
 
 from alloy._core import GRADIENTS, OPTIMIZER
 

@@ -2,7 +2,6 @@
 
 from alloy._core import Tensor
 from alloy.engine.arrays import as_count
-from alloy.graph.apply import require_tensor
 from alloy.losses.examples import class_count, index_or_none, mean_of_examples, require_shapes
 from alloy.losses.reduction import weighed
 from alloy.messages.location import mistake
@@ -25,6 +24,7 @@ from alloy.ops import (
     take_along_axis,
 )
 from alloy.ops import sum as sum_of
+from alloy.ops.apply import require_tensor
 
 
 def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None) -> Tensor:

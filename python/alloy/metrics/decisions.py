@@ -2,12 +2,12 @@
 
 from alloy._core import Tensor
 from alloy.engine.dtypes import is_integer
-from alloy.graph.apply import require_all
 from alloy.losses.examples import classes_or_distributions, require_shapes
 from alloy.losses.reduction import along, times
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.ops import argmax, cast, clamp, equal, expand_dims, logical_and, not_equal, reshape
+from alloy.ops.apply import require_all
 
 
 def logits_of(op, logits, labels):

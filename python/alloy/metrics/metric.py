@@ -6,13 +6,13 @@ from collections.abc import Callable
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.graph.apply import require_tensor
 from alloy.graph.state import State
 from alloy.losses.lookup import name_of, unwrapped
 from alloy.losses.reduction import along, number_of, pair, times, weighted_sum
 from alloy.messages.location import mistake
 from alloy.ops import cast, divide_no_nan
 from alloy.ops import sum as sum_of
+from alloy.ops.apply import require_tensor
 
 
 class Metric:

@@ -3,7 +3,6 @@ from collections.abc import Callable
 import numpy as np
 
 from alloy.engine.arrays import as_count
-from alloy.graph.apply import apply, as_tensor
 from alloy.init import glorot_uniform
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
@@ -11,6 +10,7 @@ from alloy.nn.dense import Dense
 from alloy.nn.dropout import Dropout
 from alloy.nn.layer import Layer
 from alloy.ops import cast, cumsum, expand_dims, logical_and, matmul, reshape, tile, transpose, where
+from alloy.ops.apply import apply, as_tensor
 from alloy.ops.attention import attention_weights
 
 

@@ -1,11 +1,11 @@
 from numbers import Real
 
 from alloy import init
-from alloy.graph.apply import require_all
 from alloy.messages.location import mistake
 from alloy.nn.normalization import Normalization, affine
 from alloy.ops import equal, expand_dims, mean, ones_like, rsqrt, square, variance, where
 from alloy.ops import sum as sum_of
+from alloy.ops.apply import require_all
 
 
 class BatchNorm(Normalization):

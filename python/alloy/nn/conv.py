@@ -1,13 +1,13 @@
 from collections.abc import Callable
 
 from alloy.engine.arrays import as_count
-from alloy.graph.apply import require_tensor
 from alloy.init import glorot_uniform
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.affine import Affine
 from alloy.nn.windows import extents
 from alloy.ops import conv2d, conv2d_transpose, conv3d, depthwise_conv2d, expand_dims, squeeze
+from alloy.ops.apply import require_tensor
 from alloy.ops.windows import Extents, Padding, explicit_padding
 
 

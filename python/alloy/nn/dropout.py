@@ -1,9 +1,9 @@
 from numbers import Real
 
 from alloy import random
-from alloy.graph.apply import require_all
 from alloy.messages.location import mistake
 from alloy.nn.layer import Layer
+from alloy.ops.apply import require_all
 
 
 class Dropout(Layer):

@@ -3,7 +3,6 @@ from collections.abc import Callable
 
 from alloy.engine.arrays import as_count
 from alloy.engine.dtypes import is_integer
-from alloy.graph.apply import require_tensor
 from alloy.init import uniform
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
@@ -11,6 +10,7 @@ from alloy.nn.affine import initial, require_init
 from alloy.nn.layer import Layer
 from alloy.nn.precision import compute_dtype
 from alloy.ops import cast, clamp, equal, expand_dims, gather, where
+from alloy.ops.apply import require_tensor
 
 
 class Embedding(Layer):

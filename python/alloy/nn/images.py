@@ -1,13 +1,13 @@
 from numbers import Real
 
 from alloy.engine.dtypes import is_float
-from alloy.graph.apply import require_all
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.nn.precision import compute_dtype
 from alloy.nn.windows import extents
 from alloy.ops import cast, pad, resize
+from alloy.ops.apply import require_all
 from alloy.ops.windows import Extents, Padding
 
 

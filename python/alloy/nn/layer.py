@@ -14,11 +14,10 @@ import numpy as np
 from alloy import random
 from alloy.engine.arrays import as_count
 from alloy.engine.dtypes import float32, is_half
+from alloy.engine.scope import free_path, is_scoped, scope, scoped
 from alloy.engine.structure import leaves
 from alloy.graph import Graph, Tensor, Update, Variable
-from alloy.graph.apply import require_all, require_tensor
 from alloy.graph.left_out import training_calls
-from alloy.graph.scope import free_path, is_scoped, scope, scoped
 from alloy.messages.location import layer_at_work, meant, mistake
 from alloy.messages.names import missing_attribute, no_attribute, one_of
 from alloy.messages.text import describe
@@ -28,6 +27,7 @@ from alloy.nn.padding import example_mask
 from alloy.nn.stored import StoredVariable, replaced, stored
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
+from alloy.ops.apply import require_all, require_tensor
 
 # The layers whose forward runs, each called by the one before: one list for a call of the outermost layer.
 _AT_WORK: ContextVar[list["Layer"] | None] = ContextVar("layers at work", default=None)
@@ -45,7 +45,7 @@ class Layer:
     its variables.
 
     seed: of the initial values; None is the seed of the layer around this one, else 0. name: part of the names of its
-    ops and variables (alloy.graph.scope); None is the attribute that keeps the layer ("head", "blocks/0"), else its
+    ops and variables (alloy.engine.scope); None is the attribute that keeps the layer ("head", "blocks/0"), else its
     class and a number; an outermost layer made only of layers has no name."""
 
     def __init_subclass__(cls, **options):

@@ -6,11 +6,11 @@ from numbers import Real
 from alloy import init
 from alloy.engine.arrays import as_count, as_integers
 from alloy.engine.dtypes import is_half
-from alloy.graph.apply import require_all, require_tensor
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.ops import cast, expand_dims, mean, reshape, rsqrt, square, tile, variance
+from alloy.ops.apply import require_all, require_tensor
 from alloy.ops.windows import Extents
 
 

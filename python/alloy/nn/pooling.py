@@ -1,9 +1,9 @@
-from alloy.graph.apply import require_tensor
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.nn.windows import extents
 from alloy.ops import avg_pool2d, expand_dims, max_pool2d, max_propagate_nan, mean, squeeze
+from alloy.ops.apply import require_tensor
 from alloy.ops.windows import Extents, Padding
 
 

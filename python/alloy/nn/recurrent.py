@@ -9,7 +9,6 @@ from alloy import init
 from alloy._core import Tensor
 from alloy.engine.arrays import as_count
 from alloy.engine.dtypes import is_integer
-from alloy.graph.apply import require_tensor
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
@@ -30,6 +29,7 @@ from alloy.ops import (
     transpose,
     where,
 )
+from alloy.ops.apply import require_tensor
 
 # The padding of each layer's last call with lengths. Not an attribute: attributes are options, and are compared.
 PADDINGS: "weakref.WeakKeyDictionary[Recurrent, Padding]" = weakref.WeakKeyDictionary()

@@ -1,11 +1,11 @@
 import math
 
 from alloy.engine.arrays import as_integers
-from alloy.graph.apply import require_tensor
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.ops import flatten, reshape, transpose
+from alloy.ops.apply import require_tensor
 
 
 class _InOrder(Layer):

@@ -16,7 +16,6 @@ from alloy.ops import (
     images,
     index,
     linear_algebra,
-    methods,  # noqa: F401
     normalization,
     order,
     pooling,

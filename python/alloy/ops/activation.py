@@ -4,8 +4,8 @@ gradient is a one-sided derivative, PyTorch's."""
 import math
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply
 from alloy.messages.location import mistake
+from alloy.ops.apply import apply
 from alloy.ops.elementwise import clamp, expm1, rounded_once, where
 from alloy.ops.table import abs, atanh, erf, exp, maximum, sigmoid, tanh
 

@@ -4,9 +4,9 @@ from numbers import Real
 
 from alloy._core import Tensor
 from alloy.engine.dtypes import is_half
-from alloy.graph.apply import as_tensor, require_all
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
+from alloy.ops.apply import as_tensor, require_all
 from alloy.ops.elementwise import cast, where
 from alloy.ops.linear_algebra import matmul
 from alloy.ops.normalization import softmax

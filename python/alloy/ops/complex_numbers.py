@@ -3,7 +3,7 @@ ops of those names. The gradient of a complex tensor is the gradient of its real
 imaginary part."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply
+from alloy.ops.apply import apply
 
 __all__ = ["absolute_square", "complex", "conjugate", "imag", "planar", "real"]
 

@@ -5,10 +5,10 @@ import inspect
 
 from alloy._core import Graph, Tensor
 from alloy.engine.arrays import SCALARS, as_count
-from alloy.graph.apply import apply, as_tensor, common_dtype, require_all
-from alloy.graph.scope import scoped
+from alloy.engine.scope import scoped
 from alloy.messages.location import mistake, user_location
 from alloy.messages.text import describe
+from alloy.ops.apply import apply, as_tensor, common_dtype, require_all
 from alloy.ops.index import gather
 
 __all__ = ["cond", "for_loop", "scan", "while_loop"]

@@ -1,7 +1,7 @@
 """Convolutions."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply
+from alloy.ops.apply import apply
 from alloy.ops.windows import Extents, Padding, explicit_padding, per_axis, window_attributes
 
 __all__ = ["col2im", "conv2d", "conv2d_transpose", "conv3d", "depthwise_conv2d", "depthwise_conv3d", "im2col"]

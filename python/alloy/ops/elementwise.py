@@ -6,9 +6,9 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.engine.dtypes import is_half, is_integer
-from alloy.graph.apply import apply, as_tensor, common_dtype, require_all, require_tensor
 from alloy.messages.location import mistake, typed_as
 from alloy.messages.text import describe
+from alloy.ops.apply import apply, as_tensor, common_dtype, require_all, require_tensor
 
 __all__ = [
     "cast",

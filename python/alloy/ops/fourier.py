@@ -3,8 +3,8 @@ as a convolution for other lengths, so that any length takes n log n steps."""
 
 from alloy._core import Tensor
 from alloy.engine.arrays import as_integers
-from alloy.graph.apply import apply
 from alloy.messages.location import mistake
+from alloy.ops.apply import apply
 
 __all__ = ["fft", "ifft", "irfft", "rfft"]
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.engine.arrays import as_integers
-from alloy.graph.apply import apply
 from alloy.messages.location import mistake
+from alloy.ops.apply import apply
 
 __all__ = ["resize"]
 

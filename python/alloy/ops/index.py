@@ -2,8 +2,8 @@
 
 from alloy._core import Tensor
 from alloy.engine.arrays import as_count, as_places
-from alloy.graph.apply import apply
 from alloy.messages.location import mistake
+from alloy.ops.apply import apply
 
 __all__ = ["gather", "gather_nd", "one_hot", "put_along_axis", "scatter", "scatter_nd", "take_along_axis"]
 

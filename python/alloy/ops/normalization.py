@@ -1,8 +1,8 @@
 """Softmax, norms and deviations: ops that relate the elements along an axis to each other."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, require_tensor
 from alloy.messages.location import typed_as
+from alloy.ops.apply import apply, require_tensor
 from alloy.ops.elementwise import cast, rounded_once, stop_gradient, where
 from alloy.ops.shape import squeeze
 from alloy.ops.table import equal, exp, is_finite, log, max_propagate_nan, not_equal, sqrt, square, sum, variance

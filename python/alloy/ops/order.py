@@ -4,9 +4,9 @@ import math
 
 from alloy._core import Tensor
 from alloy.engine.arrays import as_count, as_integers
-from alloy.graph.apply import apply, apply_all, require_tensor
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
+from alloy.ops.apply import apply, apply_all, require_tensor
 from alloy.ops.elementwise import rounded_once, where
 from alloy.ops.shape import axis_of, expand_dims, known_extent, known_shape, reshape, transpose
 from alloy.ops.table import any, is_nan

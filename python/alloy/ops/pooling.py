@@ -1,7 +1,7 @@
 """Pooling: each window gives one element."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, apply_all
+from alloy.ops.apply import apply, apply_all
 from alloy.ops.windows import Extents, Padding, per_axis, window_attributes
 
 __all__ = [

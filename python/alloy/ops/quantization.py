@@ -1,7 +1,7 @@
 """Quantization: floats to small integers, and back."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply
+from alloy.ops.apply import apply
 
 __all__ = ["dequantize", "dequantize_lut", "quantize"]
 

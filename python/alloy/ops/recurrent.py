@@ -1,9 +1,9 @@
 """Recurrent cells over sequences. Time comes first: (steps, batch, features)."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, apply_all, require_tensor
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
+from alloy.ops.apply import apply, apply_all, require_tensor
 
 __all__ = ["gru", "lstm", "rnn"]
 

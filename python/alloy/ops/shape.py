@@ -6,10 +6,10 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.engine.arrays import as_count, as_extents, as_integers, as_known_shape
-from alloy.graph.apply import apply, apply_all, as_sequence, require_tensor
-from alloy.graph.indexing import update_slice
 from alloy.messages.location import mistake, typed_as
 from alloy.messages.text import describe, shape_text
+from alloy.ops.apply import apply, apply_all, as_sequence, require_tensor
+from alloy.ops.indexing import update_slice
 
 __all__ = [
     "batch_to_space",

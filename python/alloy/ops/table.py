@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from alloy import _core
 from alloy.engine.arrays import as_integers
-from alloy.graph.apply import apply, require_tensor
 from alloy.messages.location import mistake
+from alloy.ops.apply import apply, require_tensor
 
 _TYPES = {"floating": "a floating type", "numeric": "a number type", "integer": "an integer type", "any": "any type"}
 _UNARY = """x: a tensor of {types}. The result has its shape and dtype.

@@ -3,9 +3,9 @@ from numbers import Real
 import numpy as np
 
 from alloy.engine.arrays import as_count
-from alloy.graph.apply import require_all
 from alloy.messages.location import mistake
 from alloy.ops import greater_equal, where
+from alloy.ops.apply import require_all
 
 
 class LossScale:

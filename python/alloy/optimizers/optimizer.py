@@ -13,12 +13,12 @@ from alloy import _core
 from alloy._core import OPTIMIZER, Graph, Tensor, Update, Variable
 from alloy.engine.arrays import as_count
 from alloy.engine.dtypes import is_half
-from alloy.graph.apply import apply, apply_all, as_sequence, require_all, require_tensor
-from alloy.graph.scope import scope
+from alloy.engine.scope import scope
 from alloy.graph.state import State
 from alloy.messages.location import meant, mistake, nearest, user_location
 from alloy.messages.names import missing_attribute, parameters_of
 from alloy.ops import cast, equal, where
+from alloy.ops.apply import apply, apply_all, as_sequence, require_all, require_tensor
 from alloy.optimizers import gradients as processing
 from alloy.optimizers.loss_scale import LossScale
 

@@ -12,8 +12,8 @@ import numpy as np
 from alloy.engine.arrays import as_count
 from alloy.engine.dtypes import STORED
 from alloy.engine.structure import leaves, paths
-from alloy.graph.apply import require_all
 from alloy.messages.location import meant, mistake
+from alloy.ops.apply import require_all
 from alloy.training.checkpoint import replace_file, require_place, said_of
 
 __all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "ReduceLROnPlateau", "TensorBoard"]

@@ -13,8 +13,8 @@ import numpy as np
 from alloy._core import Variable
 from alloy.engine.arrays import as_path, empty
 from alloy.engine.structure import convert
-from alloy.graph.apply import require_all
 from alloy.messages.location import mistake
+from alloy.ops.apply import require_all
 from alloy.training.stored import InMemory, Stored, require_file
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from alloy import losses, metrics
 from alloy._core import Graph, Tensor
 from alloy.engine.structure import leaves
-from alloy.graph.apply import apply, require_all, require_tensor
 from alloy.graph.state import State
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.metrics import accumulate, accumulated
 from alloy.ops import cast, divide_no_nan, where
+from alloy.ops.apply import apply, require_all, require_tensor
 
 
 class Measures:

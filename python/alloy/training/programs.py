@@ -10,9 +10,9 @@ import numpy as np
 
 from alloy._core import OPTIMIZER, Update
 from alloy.engine.dtypes import is_float, is_half
+from alloy.engine.scope import free_path, scope
 from alloy.engine.structure import convert, leaves, paths, rebuild
 from alloy.graph import Executable, Graph, Tensor, Variable
-from alloy.graph.scope import free_path, scope
 from alloy.graph.state import State
 from alloy.messages.location import mistake
 from alloy.messages.text import describe

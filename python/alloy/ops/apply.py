@@ -6,7 +6,7 @@ import numpy as np
 
 from alloy._core import Tensor, as_array
 from alloy.engine.arrays import SCALARS
-from alloy.graph.scope import scoped
+from alloy.engine.scope import scoped
 from alloy.messages.location import mistake, typed_name, user_location
 from alloy.messages.text import describe
 

@@ -7,32 +7,30 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.engine.arrays import cast_exactly
-from alloy.engine.classes import method_of
 from alloy.engine.dtypes import is_integer
-from alloy.graph.apply import apply, as_tensor, require_tensor
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
+from alloy.ops.apply import apply, as_tensor, require_tensor
 
 _TO_END = 2**63 - 1  # the end past the last element, going forward
 _TO_BEGIN = -(2**63)  # the end before the first element, going backward
 
 
-@method_of(Tensor)
-def __getitem__(self, key):
+def part(tensor, key):
     """Takes a part, as in NumPy: integers, slices of any stride, None, Ellipsis, and arrays of places, which may be
     tensors.
 
     Arrays take their places in one axis, or in neighbouring axes together: x[rows], x[:, rows], x[rows, columns].
     Negative places count from the end. A place outside the axis is a ValueError if it is known, and gives 0 if only a
     run knows it. A mask must be an array: only a run knows how many elements a tensor's mask selects."""
-    entries = _full_key(key, self)
+    entries = _full_key(key, tensor)
     places = [i for i, entry in enumerate(entries) if isinstance(entry, (np.ndarray, Tensor))]
     if not places:
-        return _sliced(self, entries)
+        return _sliced(tensor, entries)
     places = [i for i, entry in enumerate(entries) if not (entry is None or isinstance(entry, slice))]
     if places != list(range(places[0], places[-1] + 1)):
         raise mistake("slice", f"Expected arrays of places for neighbouring axes, got {_shown(key)}; transpose first")
-    rest = _sliced(self, [slice(None) if i in places else entry for i, entry in enumerate(entries)])
+    rest = _sliced(tensor, [slice(None) if i in places else entry for i, entry in enumerate(entries)])
     return _taken(rest, places, [entries[i] for i in places])
 
 
