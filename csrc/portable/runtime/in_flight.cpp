@@ -9,7 +9,7 @@
 
 namespace alloy::runtime {
 
-InFlight::Permit::~Place() {
+InFlight::Permit::~Permit() {
   if (host::process_is_forked()) return;
   std::lock_guard lock(owner_->mutex_);
   ++owner_->free_;
@@ -23,7 +23,7 @@ std::unique_ptr<InFlight::Permit> InFlight::take() {
     given_back_.wait_for(lock, host::kLookInterval);
   }
   --free_;
-  return std::make_unique<Place>(shared_from_this());
+  return std::make_unique<Permit>(shared_from_this());
 }
 
 }  // namespace alloy::runtime
