@@ -49,7 +49,7 @@ T from_double(double value) {
   }
 }
 
-// Calls `f` with a zero of the elements' C++ type, or with a byte if they have none.
+// Calls `f` with a zero of the elements' C++ type; throws for complex numbers.
 template <class F>
 auto with_native(DType dtype, F f) {
   switch (dtype) {

@@ -26,14 +26,14 @@ constexpr auto numeric = TypeClass::numeric;
 constexpr auto integer = TypeClass::integer;
 constexpr auto any = TypeClass::any;
 
-// How structured ops run their regions, in the words of ops.def.
+// The ways in which structured ops run their regions, in the words of ops.def.
 constexpr Regions once{.run = Run::kOnce, .count = 1};
 constexpr Regions either{.run = Run::kEither, .count = 2, .own_operands = 1};
 constexpr Regions backwards{.run = Run::kBackwards, .count = 1};
 constexpr Regions alternately{.run = Run::kAlternately, .count = 2, .own_results = {1, 0}};            // the predicate
 constexpr Regions counted{.run = Run::kCounted, .count = 1, .own_operands = 3, .own_arguments = {1}};  // the number
 
-// When they are exported with open lengths, likewise.
+// The conditions for open lengths, in the words of ops.def.
 using enum Open;
 
 // The facts of structured ops, in the words of ops.def.
@@ -72,10 +72,10 @@ constexpr Facts operator|(const Facts& a, const Facts& b) {
 // The facts of table ops.
 constexpr Facts of_table = elementwise | open(always);
 constexpr Facts of_reduction = open(few_axes);
-// A unary row whose forward expression is x itself only gives x another name.
+// A unary row whose forward expression is x only renames x.
 constexpr Facts of_unary(std::string_view forward) { return forward == "x" ? renames | of_table : of_table; }
 
-// The rule of a row with that fact; others have none to link.
+// The row's rule if it has the fact; rows without the fact define no rule.
 #define ALLOY_RULE(name, facts)                              \
   []() -> ElementsRule {                                     \
     if constexpr ((facts).elements) return &elements_##name; \

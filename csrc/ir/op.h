@@ -1,4 +1,4 @@
-// What an op is: its code, its row of the op table, and the rules attached to it.
+// Codes of ops, the op table's rows, and mistakes of users.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ enum class OpCode : uint8_t {
 #include "ir/ops.def"
 };
 
-// Which kind of row an op has; ops of one family share rules, kernels, lowerings and selectors.
+// The kind of row that an op has; ops of one family share rules, kernels, lowerings and selectors.
 enum class Family : uint8_t {
   kUnary,
   kActivation,
@@ -35,25 +35,24 @@ enum class Family : uint8_t {
   kStructured,
 };
 
-// Which element types an operand may have.
+// The element types that an operand may have.
 enum class TypeClass : uint8_t { floating, numeric, integer, any };
 
-// Where tests sample the operands of a table op.
+// The numbers with which tests sample the operands of a table op.
 enum class Domain : uint8_t { real, nonzero, positive, small, unit, above_one };
 
 // How an op runs its regions.
 enum class Run : uint8_t {
-  kNever,        // it has none
-  kOnce,         // the one it has
-  kEither,       // the first where the first operand is not zero, else the second
-  kAlternately,  // a loop: the first, the second, the first, ...; it ends where the first gives zero as its own result
-  kCounted,      // a loop: the one, for each number from the first operand to before the second by the third
-  kBackwards,    // the one it has, in gradients alone; its arguments are of the types of the results
+  kNever,        // no regions
+  kOnce,         // its one region
+  kEither,       // the first region if the first operand is not zero, else the second
+  kAlternately,  // a loop: the first, the second, the first, ... until the first returns zero as its own result
+  kCounted,      // a loop: its one region, for each number from the first operand to before the second by the third
+  kBackwards,    // its one region, only in gradients; the arguments have the types of the results
 };
 
-// How an op runs its regions, and what passes between them. Own operands, arguments and results are the first ones.
-// Behind them, a loop has the values that it carries: from its operands to the first region, then from each region to
-// the one that runs next.
+// The regions of an op, and the values that pass between them. Own operands, arguments and results come first. After
+// them come the values that a loop carries: from its operands to the first region, then from each region to the next.
 struct Regions {
   Run run = Run::kNever;
   uint8_t count = 0;
@@ -63,10 +62,10 @@ struct Regions {
   bool is_loop() const { return run == Run::kAlternately || run == Run::kCounted; }
 };
 
-// When an op is exported although lengths of axes are open.
+// The condition under which an op can be exported with open lengths; ops.def explains the words.
 enum class Open : uint8_t { never, always, few_axes, one_length, whole, windows, filler };
 
-// What holds of an op whatever its operands are. The words of ops.def say what each means.
+// Properties of an op that do not depend on its operands; ops.def explains the words.
 struct Facts {
   Regions regions = {};
   uint32_t lent = 0;  // bit i: operand i
@@ -84,13 +83,13 @@ struct Facts {
   bool effect = false;
 };
 
-// Integers of a tensor of rank 0 or 1, row-major; nothing for one that is not known (yet).
+// Integers of a tensor of rank 0 or 1; nothing for an integer that is unknown.
 using Elements = std::vector<std::optional<int64_t>>;
-// The elements of an op's only result, which is of rank 0 or 1, from those of its operands; nothing for a tensor of
-// which not even their number is known.
+// Computes the elements of an op's only result, of rank 0 or 1, from its operands' elements; nothing if not even their
+// number is known.
 using ElementsRule = std::optional<Elements> (*)(const Op& op, std::span<const std::optional<Elements>> operands);
 
-// What every row of ops.def says.
+// The columns that every row of ops.def has.
 struct Signature {
   std::string_view name;
   int fewest_operands;
@@ -107,20 +106,20 @@ struct OpInfo : Signature {
   Family family;
   int results;  // -1: decided by the rule
   Facts facts;
-  ElementsRule elements = nullptr;  // of a structured op with that fact
+  ElementsRule elements = nullptr;  // only of a structured op with that fact
 
-  // True if the op reads the elements of an operand; of the others it only takes the shape.
+  // True if the op reads the operand's elements, false if it reads only its shape.
   bool reads(size_t operand) const { return operand >= 32 || (facts.lent >> operand & 1) == 0; }
 };
 
 const OpInfo& info(OpCode code);
 // Every row, in the table's order.
 std::span<const OpInfo> op_table();
-// The row of that name, or null.
+// The row with this name, or null.
 const OpInfo* find_op(std::string_view name);
 
 bool accepts(TypeClass types, DType dtype);
-// The attributes an op has, flags included.
+// The attributes of the op, flags included.
 std::vector<Attr> attributes_of(const Signature& row);
 
 // The printed names: "unary", "floating", "real" and so on.
@@ -128,18 +127,18 @@ std::string_view name(Family family);
 std::string_view name(TypeClass types);
 std::string_view name(Domain domain);
 
-// A mistake of the user: what was given and what was expected, in one sentence.
+// A mistake of the user: the given and the expected value, in one sentence.
 class Error : public std::runtime_error {
  public:
   enum class Kind { kValue, kType };
   Error(Kind kind, const std::string& message) : std::runtime_error(message), kind(kind), said(message) {}
-  // "SAID; built at LOCATION.", without a place where none is known.
+  // "SAID; built at LOCATION."; without a location if none is known.
   Error(Kind kind, std::string said, std::string location)
       : std::runtime_error(said + (location.empty() ? "" : "; built at " + location) + "."),
         kind(kind),
         said(std::move(said)),
         location(std::move(location)) {}
-  // With a remark before the place, where one is known.
+  // Adds a remark before the location, if one is known.
   Error with(const std::string& remark) const {
     return location.empty() ? *this : Error(kind, said + remark, location);
   }
@@ -148,8 +147,8 @@ class Error : public std::runtime_error {
   std::string location;
 };
 
-// The types of the results of `op` as its operands and attributes determine them; throws Error where they are not
-// legal. `op` has operands and attributes in place; its results are not looked at.
+// The types of the op's results, from its operands and attributes; throws Error if these are not legal. Ignores the
+// op's own results.
 std::vector<Type> infer(const Op& op);
 
 }  // namespace alloy::ir

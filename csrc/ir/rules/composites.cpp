@@ -33,7 +33,7 @@ std::vector<Value> compose(Graph& graph, Composite composite, const std::vector<
     std::string typed = graph.typed;
     ~Restore() { graph.typed = std::move(typed); }
   } restore{graph};
-  if (graph.typed.empty()) graph.typed = c.row.name;  // of its parts, too
+  if (graph.typed.empty()) graph.typed = c.row.name;  // its parts report mistakes in its name
   if (auto mistake = signature_mistake(c.row, operands, attributes)) c.fail(*mistake);
   std::vector<Value> results;
   for (const Expr& result : make(composite, c)) {
@@ -61,9 +61,9 @@ void Composition::require_room(const Type& result) const {
 }
 
 void Composition::require_places(int64_t count) const {
-  constexpr int64_t kMost = 1 << 28;  // a table of which takes a gigabyte or two
+  constexpr int64_t kMost = 1 << 28;  // a table of so many positions takes a gigabyte or two
   if (count > kMost) {
-    fail("Expected at most " + std::to_string(kMost) + " places along an axis, got " + std::to_string(count));
+    fail("Expected at most " + std::to_string(kMost) + " positions along an axis, got " + std::to_string(count));
   }
 }
 

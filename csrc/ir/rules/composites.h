@@ -1,5 +1,5 @@
-// Composites: ops that are made of others at once when they are added to a graph. A graph holds their parts alone,
-// which give them their types, gradients and costs. What each is made of stands in ops/, in its family's file.
+// Composites: ops that are replaced by other ops when they are added to a graph. The graph holds only these parts,
+// which give types, gradients and costs. The file of a composite's family in ops/ makes its parts.
 #pragma once
 
 #include "ir/rules/expr.h"
@@ -13,15 +13,15 @@ enum class Composite : uint8_t {
 
 // The rows, in the order of Composite.
 std::span<const Signature> composite_table();
-// The composite of that name, or nothing.
+// The composite with this name, or nothing.
 std::optional<Composite> find_composite(std::string_view name);
 
-// Adds the parts to the graph and returns the results, each of an op that was added. Throws Error, in the composite's
-// name, where the row or a part refuses; parts that were made before stay in the graph, unused.
+// Adds the parts to the graph and returns the results; each is the result of an added op. On a mistake, throws Error in
+// the composite's name; parts added before stay in the graph, unused.
 std::vector<Value> compose(Graph& graph, Composite composite, const std::vector<Value>& operands,
                            const Attributes& attributes = {});
 
-// One composite being made.
+// A composite and its operands, while its parts are added.
 struct Composition {
   Graph& graph;
   const Signature& row;
@@ -30,13 +30,14 @@ struct Composition {
 
   Expr x(size_t i = 0) const { return Expr(graph, operands[i]); }
   std::vector<Expr> all() const;
-  // An axis, by default its own, of a tensor of that rank, counted from the front.
+  // An axis, by default the composite's own, of a tensor of the rank, counted from the front.
   int64_t axis_in(int64_t axis, int64_t rank) const;
   int64_t axis_in(int64_t rank) const;
-  // Refuse, before a table is made: a result that no memory holds, and an axis too long for a table of its places.
+  // Checks before a table is made: the result must fit into memory, and an axis must not be too long for a table of its
+  // positions.
   void require_room(const Type& result) const;
   void require_places(int64_t count) const;
-  // The mistake, as Op::fail words it.
+  // Throws Error with the message in the form of Op::fail.
   [[noreturn]] void fail(const std::string& message, Error::Kind kind = Error::Kind::kValue) const;
 };
 
