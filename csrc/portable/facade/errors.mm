@@ -1,4 +1,4 @@
-// How the facade fails: exceptions, and errors of command buffers.
+// Exceptions and errors of the facade.
 
 #import <Metal/Metal.h>
 
@@ -23,7 +23,7 @@ void raise_invalid(NSString* format, ...) {
 
 void require_kind(id object, Class expected, NSString* name) {
   const Class given = object_getClass(object);
-  // Without a message, which takes longer, and which not every object understands.
+  // Sends no message: that takes longer, and some objects understand none.
   for (Class kin = given; kin != Nil; kin = class_getSuperclass(kin)) {
     if (kin == expected) return;
   }

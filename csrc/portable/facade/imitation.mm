@@ -1,5 +1,4 @@
-// What the facade itself does in an imitation (compiler/imitation.h): exceptions, selectors that are not there yet,
-// types of data.
+// The facade's part of an imitation (compiler/imitation.h): exceptions, missing selectors, types of data.
 
 #include <cctype>
 #include <string_view>
@@ -26,7 +25,7 @@ bool lacks(const Newer& row) {
   return compiler::imitation().system.is_apple() && compiler::imitation().system < row.first;
 }
 
-// What stands in for a selector that the system lacks.
+// Replaces a selector that the imitated system lacks.
 void lacking(id, SEL selector) {
   raise_abort([[NSString stringWithFormat:@"[%@] The selector is not there on %s.", NSStringFromSelector(selector),
                                           to_string(compiler::imitation().system).c_str()] UTF8String]);
@@ -35,8 +34,8 @@ void lacking(id, SEL selector) {
 using Question = BOOL (*)(id, SEL, SEL);
 Question g_responds, g_class_responds, g_instances_respond;  // NSObject's own
 
-// True if that is the row's selector, or, if the row is of a property, its setter. Sends no message: strings of
-// Foundation ask what they respond to, which comes here again.
+// True if `selector` is the row's selector or, for a property, its setter. Sends no message: strings of Foundation call
+// respondsToSelector:, which leads here again.
 bool names(const Newer& row, SEL selector) {
   const std::string_view name = sel_getName(selector), given = row.selector;
   if (name == given) return true;
@@ -44,7 +43,7 @@ bool names(const Newer& row, SEL selector) {
          name[3] == std::toupper(given[0]) && name.substr(4, given.size() - 1) == given.substr(1);
 }
 
-// `asked`: a class, or the class of a class.
+// True if the imitated system hides the selector. `asked` is a class or a metaclass.
 bool is_hidden(Class asked, SEL selector) {
   for (const Newer& row : kNewer) {
     if (!lacks(row) || !names(row, selector)) continue;
@@ -56,7 +55,7 @@ bool is_hidden(Class asked, SEL selector) {
   return false;
 }
 
-// Puts what raises in place of every method of the class, and of its own methods, that the row names.
+// Replaces every method that the row names, of the class and of its metaclass, by one that raises.
 void hide(Class owner, const Newer& row) {
   unsigned count = 0;
   Method* methods = class_copyMethodList(owner, &count);
@@ -84,7 +83,7 @@ Question replace(Method method, Question by) {
   return reinterpret_cast<Question>(method_setImplementation(method, reinterpret_cast<IMP>(by)));
 }
 
-// Of a block in its scope.
+// Replaces `retain` of a block in its scope.
 id stay(id block, SEL) {
   NSLog(@"[retain] A block in its scope was retained, which a Mac does not do: it goes with its scope. Send it copy.");
   return block;
@@ -119,7 +118,8 @@ void imitate_classes() {
     hide(object_getClass(owner), row);
   }
   class_addMethod(objc_lookUpClass("AlloyStackBlock"), @selector(retain), reinterpret_cast<IMP>(stay), "@@:");
-  // Of NSObject: a class of this runtime takes no new class methods once it has been sent a message.
+  // Replaces the methods of NSObject, because a class of this runtime accepts no new class methods once it has received
+  // a message.
   g_responds = replace(class_getInstanceMethod([NSObject class], @selector(respondsToSelector:)), responds);
   const Method of_classes = class_getClassMethod([NSObject class], @selector(respondsToSelector:));
   if (method_getImplementation(of_classes) != reinterpret_cast<IMP>(responds)) {

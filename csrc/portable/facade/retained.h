@@ -7,7 +7,7 @@
 
 namespace alloy::facade {
 
-// An Objective-C object, or nil, retained by a C++ closure or a field.
+// An Objective-C object, or nil, that a C++ closure or field retains.
 template <class Object>
 class Retained {
  public:

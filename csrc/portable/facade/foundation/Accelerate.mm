@@ -1,4 +1,4 @@
-// The functions of Accelerate/Accelerate.h. They compute in the host's memory, whatever devices there are.
+// The functions of Accelerate/Accelerate.h. They compute in the host's memory, with any device.
 
 #import <Accelerate/Accelerate.h>
 
@@ -26,7 +26,7 @@ void multiply(NSString* function, int64_t m, int64_t n, int64_t k, float alpha, 
 void cblas_sgemm(CBLAS_ORDER order, CBLAS_TRANSPOSE transpose_a, CBLAS_TRANSPOSE transpose_b, int m, int n, int k,
                  float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
   const BlasMatrix left{a, lda, transpose_a != CblasNoTrans}, right{b, ldb, transpose_b != CblasNoTrans};
-  // Of matrices whose columns lie together the transposes have their rows together: C' = B' A'.
+  // If columns are contiguous, the transposes have contiguous rows: C' = B' A'.
   if (order == CblasRowMajor) multiply(@"cblas_sgemm", m, n, k, alpha, left, right, beta, c, ldc);
   else multiply(@"cblas_sgemm", n, m, k, alpha, right, left, beta, c, ldc);
 }

@@ -1,5 +1,5 @@
-// The blocks runtime: the published block ABI on the GCC Objective-C runtime. Blocks are objects, captured
-// objects are retained, and counts are atomic. Refuses garbage collection and weak block variables.
+// The blocks runtime: the published block ABI on GCC's Objective-C runtime. Blocks are objects that retain captured
+// objects; counts are atomic. Refuses garbage collection and weak block variables.
 
 #define ALLOY_DEFINES_BLOCKS
 #import <Block.h>
@@ -19,7 +19,7 @@ enum : int32_t {
   kBlockIsGlobal = 1 << 28,
 };
 
-// What a captured variable is, as the compiler's copy and dispose functions say it.
+// The kinds of captured variables, for which the compiler's copy and dispose functions call the runtime.
 enum : int {
   kFieldIsObject = 3,
   kFieldIsBlock = 7,
@@ -58,14 +58,14 @@ struct Byref {
   void (*dispose)(void* byref);
 };
 
-// A __block variable on the heap comes after its count, because the ABI has no room for a wide one.
+// A __block variable on the heap lies behind its count, because the ABI has no room for a wide count.
 struct alignas(16) ByrefHeader {
   std::atomic<intptr_t> owners;
 };
 
 ByrefHeader* header_of(Byref* byref) { return reinterpret_cast<ByrefHeader*>(byref) - 1; }
 
-// Moves the variable to the heap the first time and adds one owner; its blocks and its scope share it from then on.
+// Moves the variable to the heap the first time and adds an owner; from then on its blocks and its scope share it.
 Byref* copy_byref(Byref* source) {
   Byref* byref = source->forwarding;
   if (byref->flags & kByrefNeedsFree) {
@@ -97,11 +97,11 @@ std::atomic_ref<int32_t> owners_of(BlockLiteral* block) { return std::atomic_ref
 
 }  // namespace
 
-// What all blocks are. Memory and counts are those of the block ABI, not those of NSObject.
+// The base of all blocks. Their memory and counts follow the block ABI, not NSObject.
 @interface AlloyBlock : NSObject <NSCopying>
 @end
 
-// A block literal in its scope.
+// A block literal in its scope, on the stack.
 @interface AlloyStackBlock : AlloyBlock
 @end
 
@@ -113,8 +113,8 @@ std::atomic_ref<int32_t> owners_of(BlockLiteral* block) { return std::atomic_ref
 @interface AlloyMallocBlock : AlloyBlock
 @end
 
-// Compilers know the classes of blocks by names of their own; clang emits the class object of a class under
-// _OBJC_CLASS_<name>, so those names can be made to mean the very same objects.
+// Compilers use other names for the classes of blocks. clang names the class object of a class _OBJC_CLASS_<name>, so
+// the other names can be defined as aliases of it.
 #define ALLOY_BLOCK_CLASS(abi_name, class_name) \
   asm(".globl " #abi_name "\n"                  \
       ".type " #abi_name ", @object\n"          \
@@ -146,13 +146,13 @@ ALLOY_EXPORT void* alloy_Block_copy(const void* argument) {
   return heap;
 }
 
-// By a message, because libAlloyObjC replaces the method, to know when the last owner goes.
+// Sends a message, because libAlloyObjC replaces this method to notice when the last owner releases a block.
 ALLOY_EXPORT void alloy_Block_release(const void* argument) { [static_cast<id>(const_cast<void*>(argument)) release]; }
 
-// Called by the compiler's copy function of a block or a __block variable for each captured value that needs it.
+// The compiler's copy function of a block or a __block variable calls it for each captured value that needs it.
 ALLOY_EXPORT void alloy_Block_object_assign(void* to, const void* value, const int kind) {
   const void* kept = value;
-  // A __block variable of object type does not retain: that is how manual counting breaks cycles.
+  // A __block variable of object type does not retain: manual counting breaks cycles in this way.
   if (kind & kFieldIsInByref) {
   } else if (kind & kFieldIsByref) {
     kept = copy_byref(static_cast<Byref*>(const_cast<void*>(value)));
@@ -164,7 +164,7 @@ ALLOY_EXPORT void alloy_Block_object_assign(void* to, const void* value, const i
   *static_cast<const void**>(to) = kept;
 }
 
-// Called by the compiler's dispose function, and at the end of the scope of a __block variable.
+// The compiler's dispose function calls it, and so does the end of the scope of a __block variable.
 ALLOY_EXPORT void alloy_Block_object_dispose(const void* value, const int kind) {
   if (kind & kFieldIsInByref) return;
   if (kind & kFieldIsByref) {
@@ -176,7 +176,7 @@ ALLOY_EXPORT void alloy_Block_object_dispose(const void* value, const int kind) 
   }
 }
 
-// The names of the ABI, for code that was compiled without our Block.h.
+// The ABI's names, for code compiled without our Block.h.
 ALLOY_EXPORT void* _Block_copy(const void* block) __attribute__((alias("alloy_Block_copy")));
 ALLOY_EXPORT void _Block_release(const void* block) __attribute__((alias("alloy_Block_release")));
 ALLOY_EXPORT void _Block_object_assign(void* to, const void* value, const int kind)
@@ -197,7 +197,8 @@ ALLOY_EXPORT void _Block_object_dispose(const void* value, const int kind)
   return static_cast<id>(alloy_Block_copy(self));
 }
 
-// Retaining a block in its scope moves it, as programs written for automatic counting expect of collections.
+// Retaining a block on the stack copies it to the heap: programs written for automatic counting expect that of
+// collections.
 - (id)retain {
   return static_cast<id>(alloy_Block_copy(self));
 }

@@ -1,4 +1,4 @@
-// The functions of dispatch/dispatch.h: semaphores, groups, once, queues and data as Objective-C objects over
+// The functions of dispatch/dispatch.h: semaphores, groups, once, queues and data as Objective-C objects, built on
 // host/work_queue.h and host/thread_pool.h.
 
 #import <Block.h>
@@ -44,7 +44,7 @@ struct Semaphore {
   intptr_t waiters = 0;
 };
 
-// The blocks that wait for a group to be done, each with the queue it goes to.
+// The blocks that wait for the end of a group, each with its queue.
 struct Group {
   std::mutex mutex;
   std::condition_variable done;
@@ -52,7 +52,7 @@ struct Group {
   std::vector<std::pair<dispatch_queue_t, dispatch_block_t>> to_notify;
 };
 
-// Waits until `holds`, at most until `timeout`; whether it does.
+// Waits until `holds`, at most until `timeout`; returns true if it holds.
 template <class Condition>
 bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, dispatch_time_t timeout,
                 Condition holds) {
@@ -64,7 +64,7 @@ bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& 
   return true;
 }
 
-// States of a dispatch_once_t besides 0, not run.
+// The values of a dispatch_once_t besides 0, which means not run.
 constexpr dispatch_once_t kRunning = 1;
 constexpr dispatch_once_t kHasRun = ~static_cast<dispatch_once_t>(0);
 
@@ -84,7 +84,7 @@ void run_once(dispatch_once_t* predicate, alloy::ir::Callable work) {
 
 }  // namespace
 
-// A queue: serial with a work queue of its own, or concurrent over the threads of the process.
+// A queue: serial with its own work queue, or concurrent on the threads of the process.
 @interface AlloyDispatchQueue : NSObject <OS_dispatch_queue> {
  @package
   WorkQueue* _serial;  // null when concurrent
@@ -98,7 +98,7 @@ void run_once(dispatch_once_t* predicate, alloy::ir::Callable work) {
 }
 @end
 
-// Says that a queue is to be concurrent.
+// Attributes of a concurrent queue.
 @interface AlloyDispatchQueueAttributes : NSObject <OS_dispatch_queue_attr>
 @end
 
@@ -136,7 +136,7 @@ void run_once(dispatch_once_t* predicate, alloy::ir::Callable work) {
   const void* _bytes;
   size_t _size;
   dispatch_queue_t _queue;
-  dispatch_block_t _destructor;  // null for bytes of our own
+  dispatch_block_t _destructor;  // null for bytes that the object owns
 }
 @end
 
@@ -148,7 +148,7 @@ void run_once(dispatch_once_t* predicate, alloy::ir::Callable work) {
     @try {
       dispatch_async(_queue, _destructor);
     } @catch (NSException*) {
-      // The process has ended or was forked: its memory goes with it.
+      // The process has ended or was forked; the memory is freed with it.
     }
   } else {
     _destructor();
@@ -172,7 +172,7 @@ AlloyDispatchQueue* queue_of(dispatch_queue_t queue) {
   return static_cast<AlloyDispatchQueue*>(queue);
 }
 
-// Runs a later call of `work`, which it does not copy, in an autorelease pool.
+// Runs `work` later, in an autorelease pool; does not copy blocks.
 void run_later(dispatch_queue_t queue, std::function<void()> work) {
   AlloyDispatchQueue* target = queue_of(queue);
   raise_if_failed(target->_serial ? target->_serial->submit(std::move(work))
@@ -255,7 +255,7 @@ void dispatch_after(dispatch_time_t when, dispatch_queue_t queue, dispatch_block
       @try {
         dispatch_async(queue, copy);
       } @catch (NSException*) {
-        // The process has ended meanwhile.
+        // The process has ended.
       }
       Block_release(copy);
       [queue release];
@@ -289,11 +289,11 @@ void dispatch_sync_f(dispatch_queue_t queue, void* context, dispatch_function_t 
 
 namespace {
 
-// The iterations of one dispatch_apply, which several threads take from one counter.
+// The iterations of one dispatch_apply; several threads take them from one counter.
 struct Iterations {
   Iterations(size_t n, std::function<void(size_t)> each) : count(n), body(std::move(each)) {}
 
-  // Runs iterations until none is left; a thread that comes too late finds none.
+  // Runs iterations until none is left; a thread that comes late finds none.
   void take() {
     for (size_t i = next++; i < count; i = next++) {
       @autoreleasepool {
@@ -361,7 +361,7 @@ intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t
 intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore) {
   refuse_fork();
   Semaphore& impl = *static_cast<AlloyDispatchSemaphore*>(semaphore)->_impl;
-  // Notified under the lock: a woken waiter may release the semaphore.
+  // Notifies with the lock held, because a woken waiter may release the semaphore.
   std::lock_guard lock(impl.mutex);
   ++impl.value;
   if (impl.waiters == 0) return 0;
@@ -375,7 +375,7 @@ dispatch_group_t dispatch_group_create(void) {
   return group;
 }
 
-// What is entered keeps the group, which programs may release meanwhile.
+// Entering keeps the group alive; programs may release it before it is left.
 void dispatch_group_enter(dispatch_group_t group) {
   refuse_fork();
   Group& impl = *static_cast<AlloyDispatchGroup*>(group)->_impl;
@@ -449,7 +449,7 @@ dispatch_data_t dispatch_data_create(const void* buffer, size_t size, dispatch_q
     std::memcpy(copy, buffer, size);
     data->_bytes = copy;
   } else if (destructor == DISPATCH_DATA_DESTRUCTOR_FREE) {
-    data->_bytes = buffer;  // freed as bytes of our own are
+    data->_bytes = buffer;  // freed like the object's own bytes
   } else {
     data->_bytes = buffer;
     data->_queue = [queue retain];

@@ -1,5 +1,5 @@
-// The first use of everything, on one thread, while the library loads: first uses by several threads at once race
-// with each other and crash, because GNUstep makes shared state when it is first needed, without a lock.
+// Uses everything once, on one thread, while the library loads. GNUstep makes shared state at its first use without a
+// lock, so first uses by several threads crash.
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
@@ -59,7 +59,7 @@ void touch_classes() {
   [MTLTextureDescriptor class];
 }
 
-// Foundation hides its concrete classes behind clusters, so that only objects reach them.
+// Foundation hides its concrete classes behind class clusters; only objects reach them.
 void touch_foundation() {
   for (id number in
        [NSArray arrayWithObjects:[NSNumber numberWithBool:YES], [NSNumber numberWithInt:1],
@@ -76,7 +76,7 @@ void touch_foundation() {
   for (id key in map) (void)[map objectForKey:key];
   for (id key in [[[map copy] autorelease] keyEnumerator]) (void)[map objectForKey:key];
   (void)[[map allValues] isEqual:[map allKeys]];
-  // Describing a collection makes the character sets that decide what is quoted, which is a race of its own.
+  // Describing a collection makes the character sets for quoting, another state shared without a lock.
   (void)[NSString stringWithFormat:@"%@ %@", list, map];
   (void)[NSSet setWithObject:@"member"];
   NSMutableString* text = [NSMutableString stringWithFormat:@"%@ %d \u00e9", @"text", 1];
@@ -121,7 +121,7 @@ void touch_blocks() {
   dispatch_release(dispatch_data_create(&calls, sizeof calls, nil, DISPATCH_DATA_DESTRUCTOR_DEFAULT));
 }
 
-// Every object of the facade that takes no graph.
+// Uses every object of the facade that needs no graph.
 void touch_objects() {
   id<MTLDevice> device = [all_devices() lastObject];
   (void)[device name];
@@ -181,7 +181,7 @@ void touch_objects() {
 
 }  // namespace
 
-// Called by on_load.cpp.
+// on_load.cpp calls it.
 extern "C" void alloy_warm_up() {
   @autoreleasepool {
     touch_classes();
@@ -191,7 +191,7 @@ extern "C" void alloy_warm_up() {
     touch_blocks();
     touch_objects();
   }
-  // What the warm-up moved does not count as a transfer.
+  // The transfers of the warm-up do not count.
   device::Counters& counters = device_of([all_devices() lastObject]).counters();
   counters.bytes_to_device = 0;
   counters.bytes_from_device = 0;

@@ -1,4 +1,4 @@
-// Graphs: the object that owns tensors, operations and variables.
+// Graphs: the objects that own tensors, operations and variables.
 
 #include "facade/graph/graph.h"
 #include "facade/imitation.h"
@@ -27,7 +27,7 @@ using namespace alloy::facade;
   if (_impl != nullptr) {
     auto* graph = static_cast<GraphRef*>(_impl);
     (*graph)->owner = nil;
-    // The objects own the graph's C++ part as it owns them: here the circle is cut.
+    // Tensors and operations own the graph's C++ part, which owns them; this breaks the cycle.
     auto tensors = std::move((*graph)->tensors);
     auto operations = std::move((*graph)->operations);
     for (auto& [value, tensor] : tensors) [tensor release];

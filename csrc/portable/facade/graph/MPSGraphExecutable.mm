@@ -1,4 +1,4 @@
-// Executables: a request on a graph, compiled per concrete input types.
+// Executables: a request on a graph, compiled for each combination of known input types.
 
 #include <algorithm>
 
@@ -13,14 +13,14 @@ using namespace alloy::facade;
 namespace ir = alloy::ir;
 
 @interface MPSGraphExecutable (AlloyDiagnostics)
-// The bytes that a run takes, for callers that ask respondsToSelector:; nil before anything was compiled.
+// The bytes that a run takes, for callers that check respondsToSelector:; nil before the first compilation.
 - (NSDictionary*)alloyMemoryPlan;
-// Runs take the times of their kernels from now on, or no longer.
+// Turns the timing of kernels on or off for the runs from now on.
 - (void)alloySetProfiling:(BOOL)on;
-// One dictionary a kernel, in order: name, kind, shape, flops, bytes, total, begin, end; nil before anything was
-// compiled.
+// One dictionary for each kernel, in order: name, kind, shape, flops, bytes, total, begin, end; nil before the first
+// compilation.
 - (NSArray*)alloyProfile;
-// Ends the run of its graph that is in progress; NO where there is none.
+// Interrupts the run of its graph that is in progress; NO if there is none.
 - (BOOL)alloyInterrupt;
 @end
 
@@ -29,14 +29,14 @@ namespace {
 struct ExecutableImpl {
   GraphRef graph;
   Request request;
-  MPSGraph* loaded;                   // retained; the graph of an executable that was loaded, else nil
+  MPSGraph* loaded;                   // retained; the graph of a loaded executable, else nil
   NSArray<MPSGraphTensor*>* feeds;    // retained
   NSArray<MPSGraphTensor*>* targets;  // retained
-  std::atomic<void*> own_device;      // retained; null until an executable that was loaded is first told one
-  runtime::RecentPrograms programs;   // for the types of inputs that it was given
+  std::atomic<void*> own_device;      // retained; null for a loaded executable until its first use tells a device
+  runtime::RecentPrograms programs;   // by input types
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
 
-  // All but the graph's C++ part are retained.
+  // Retains every parameter but the graph's C++ part.
   ExecutableImpl(const GraphRef& of, Request what, MPSGraph* owner, id<MTLDevice> on)
       : graph(of), request(std::move(what)), loaded([owner retain]), own_device([on retain]) {
     NSMutableArray *fed = [NSMutableArray array], *computed = [NSMutableArray array];
@@ -63,7 +63,7 @@ NSNumber* bytes_of(const std::vector<ir::Type>& types) {
   return [NSNumber numberWithUnsignedLongLong:bytes];
 }
 
-// What computes a value: of a fused op the op in it.
+// The op that computes a value; for a fused op, the op in its region.
 const ir::Op& source_of(const ir::Value& value) {
   return value.op->code == ir::OpCode::fused ? *value.op->regions[0]->results[value.index].op : *value.op;
 }
@@ -82,8 +82,8 @@ std::shared_ptr<runtime::Program> program_for(ExecutableImpl& impl, const std::v
   return program;
 }
 
-// An executable computes on the device that it was compiled for, one that was loaded on that which it is first told;
-// nil is that device, or the default one.
+// An executable computes on the device that it was compiled for. A loaded one computes on the device of its first use.
+// nil means that device or, if there is none, the default one.
 void require_device(ExecutableImpl& impl, id<MTLDevice> device) {
   if (impl.device() == nil) {
     id<MTLDevice> first = device == nil ? default_device() : device;
@@ -106,7 +106,7 @@ std::vector<ir::Type> types_of(NSArray<MPSGraphType*>* inputs) {
   return types;
 }
 
-// The types of the results for inputs of these types, known or not; compiles where all are known.
+// The types of the results for inputs of these types, which may be partly unknown; compiles if all are known.
 std::vector<ir::Type> specialized(ExecutableImpl& impl, MPSGraphDevice* device, NSArray<MPSGraphType*>* inputs,
                                   MPSGraphCompilationDescriptor* descriptor) {
   refuse_fork();
@@ -128,7 +128,7 @@ std::vector<ir::Type> specialized(ExecutableImpl& impl, MPSGraphDevice* device, 
   return results;
 }
 
-// True if these inputs are what the program was compiled for, as in most runs.
+// True if the program was compiled for these inputs, as in most runs.
 bool takes(const runtime::Program& program, NSArray<MPSGraphTensorData*>* inputs) {
   const std::vector<ir::Type>& types = program.feed_types();
   if ([inputs count] != types.size()) return false;
@@ -139,7 +139,7 @@ bool takes(const runtime::Program& program, NSArray<MPSGraphTensorData*>* inputs
   return true;
 }
 
-// `device`: of the queue that is to run it.
+// Prepares a run; `device` is the device of the run's queue.
 Prepared<NSArray<MPSGraphTensorData*>> prepare(ExecutableImpl& impl, id<MTLDevice> device,
                                                NSArray<MPSGraphTensorData*>* inputs,
                                                NSArray<MPSGraphTensorData*>* results,
@@ -159,7 +159,7 @@ Prepared<NSArray<MPSGraphTensorData*>> prepare(ExecutableImpl& impl, id<MTLDevic
   return {std::move(run), results};
 }
 
-// Of a file in the file system; raises in the name of `method` where the URL is none's.
+// The path of a file URL; raises in the name of `method` if it has none.
 std::string path_of(NSURL* url, NSString* method) {
   require_kind_or_nil(url, [NSURL class]);
   NSString* path = [url isFileURL] ? [url path] : nil;
@@ -171,7 +171,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
   return descriptor != nil && ([descriptor scheduledHandler] != nil || [descriptor completionHandler] != nil);
 }
 
-// The command buffer of one run.
+// Encodes and commits one run; returns its command buffer.
 id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArray<MPSGraphTensorData*>>& prepared,
                                 MPSGraphExecutableExecutionDescriptor* descriptor) {
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
@@ -200,7 +200,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
                        compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
   require_kind_or_nil(compilationDescriptor, [MPSGraphCompilationDescriptor class]);
   if ((self = [super init]) == nil) return nil;
-  // In a graph of its own, which nobody else adds to.
+  // Loads into a graph of its own, to which nobody else adds ops.
   MPSGraph* graph = [[MPSGraph new] autorelease];
   Request request;
   @try {
@@ -292,7 +292,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
   const auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   const bool waits = [executionDescriptor waitUntilCompleted];
   if (waits && [executionDescriptor scheduledHandler] == nil) {
-    // A waiting caller does the work itself, and the handler, if there is one, tells it of a failure.
+    // A waiting caller does the work itself; a handler, if there is one, gets the failure.
     MPSGraphExecutableCompletionHandler completed = [executionDescriptor completionHandler];
     const host::Status status = run_now(commandQueue, prepared.run, events_of(executionDescriptor));
     if (completed == nil) raise_if_failed(status);

@@ -1,4 +1,4 @@
-// Wishes for a package.
+// Options for a package.
 
 #include "facade/graph/descriptor_parts.h"
 

@@ -1,4 +1,4 @@
-// Operations: handles on ops of the ir, one object each, owned by their graph.
+// Operations: handles to ops of the ir; one object for each op, owned by the graph.
 
 #include "facade/errors.h"
 #include "facade/graph/graph.h"
@@ -12,7 +12,7 @@ namespace {
 struct OperationImpl {
   GraphRef graph;
   ir::Op* op;
-  size_t result_count;  // as the op was made: its gradient may have a conditional give more
+  size_t result_count;  // when the op was made; gradients may add results to a conditional later
 };
 
 }  // namespace

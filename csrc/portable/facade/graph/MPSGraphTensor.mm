@@ -1,4 +1,4 @@
-// Tensors: handles on values of the ir, one object each, owned by their graph.
+// Tensors: handles to values of the ir; one object for each value, owned by the graph.
 
 #include "facade/errors.h"
 #include "facade/graph/graph.h"
@@ -69,7 +69,7 @@ static MPSGraphTensor* new_tensor(const GraphRef& graph, ir::Value value) {
 
 MPSGraphTensor* tensor_of(const GraphRef& graph, ir::Value value) {
   MPSGraphTensor*& tensor = graph->tensors[value];
-  // Autoreleased, too: a program may hold it for longer than the graph.
+  // Also autoreleased, because a program may hold it for longer than the graph.
   if (tensor == nil) tensor = [[new_tensor(graph, value) retain] autorelease];
   return tensor;
 }

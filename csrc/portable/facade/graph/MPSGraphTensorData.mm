@@ -1,4 +1,4 @@
-// Tensor data: an array with the shape a graph sees.
+// Tensor data: an array and its shape in the graph.
 
 #include "facade/graph/tensor_data.h"
 #include "facade/graph/types.h"
@@ -11,20 +11,20 @@ namespace {
 struct TensorDataParts {
   MPSNDArray* array;
   MPSShape* shape;
-  std::optional<alloy::ir::Type> type;  // nothing for an element type that ir does not know
+  std::optional<alloy::ir::Type> type;  // empty for an element type that ir does not know
 };
 
 TensorDataParts& parts_of(MPSGraphTensorData* data) { return *static_cast<TensorDataParts*>(data->_impl); }
 
-// Takes over the caller's ownership of `array`; copies `shape`, which for an immutable one is a retain.
+// Takes over the caller's ownership of `array`; copies `shape`, which only retains an immutable one.
 void* make_parts(MPSNDArray* array, MPSShape* shape) {
   auto* parts = new TensorDataParts{array, [shape copy], {}};
   if (const auto dtype = find_dtype([array dataType])) parts->type.emplace(*dtype, shape_of(shape));
   return parts;
 }
 
-// True if the bytes have another owner, as those of dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class
-// for such data, of which those with bytes of their own are subclasses; empty data is of it, too.
+// True if `data` does not own its bytes, as from dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class for
+// such data; data with its own bytes is of a subclass. Empty data is of this class, too.
 bool borrows_bytes(NSData* data) {
   static char byte;
   static const Class borrowing = object_getClass([NSData dataWithBytesNoCopy:&byte length:1 freeWhenDone:NO]);
@@ -55,7 +55,7 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
 }  // namespace alloy::facade
 
 @interface MPSGraphTensorData (AlloyRank)
-// Takes over the caller's ownership of the array, and sees it with that many dimensions.
+// Takes over the caller's ownership of the array and gives it `rank` dimensions.
 - (instancetype)initWithArray:(MPSNDArray*)array rank:(NSUInteger)rank;
 @end
 
@@ -73,7 +73,7 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
   require_kind(data, [NSData class]);
   const device::ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
   const size_t needed = layout.packed_bytes();
-  // Programs give the length of borrowed bytes wrong, for instance in elements, and on a Mac that works.
+  // Programs give wrong lengths of bytes that the data does not own, for instance in elements, and on a Mac that works.
   if ([data length] < needed && !borrows_bytes(data)) {
     raise_invalid(@"[MPSGraphTensorData] The shape needs %lu bytes, but the data has %lu.",
                   static_cast<unsigned long>(needed), static_cast<unsigned long>([data length]));

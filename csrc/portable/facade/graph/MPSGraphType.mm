@@ -1,4 +1,4 @@
-// What every type of a graph has.
+// The base of the types of graph values.
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 

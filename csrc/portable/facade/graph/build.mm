@@ -11,7 +11,7 @@ namespace alloy::facade {
 
 namespace {
 
-// Empty for what is no text.
+// The name in UTF-8; empty for an object that is no string.
 std::string utf8(NSString* name) {
   static const Class texts = [NSString class];
   require_kind_or_nil(name, texts);

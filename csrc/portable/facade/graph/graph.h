@@ -1,4 +1,4 @@
-// How graphs, tensors and operations reach each other's C++ parts.
+// The C++ parts of graphs, tensors and operations, and functions that find them.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>

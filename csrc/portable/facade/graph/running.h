@@ -1,4 +1,4 @@
-// What graphs and executables share of running: a request, a program, a run over arrays.
+// Runs of graphs and executables: requests, programs, runs over arrays.
 #pragma once
 
 #include "facade/graph/graph.h"
@@ -9,43 +9,43 @@ namespace alloy::facade {
 
 using runtime::Request;
 
-// The type of what is fed: the placeholder's, if that is known and the shapes differ in lengths of 1 alone.
+// The type of a feed: the placeholder's type if it is known and the shapes differ only in lengths of 1, else the
+// data's.
 const ir::Type& fed_type(const ir::Value& placeholder, MPSGraphTensorData* data);
-// The program on the device for feeds of these types, in the order of the request; raises when it cannot be compiled,
-// and where no device may be used.
+// Compiles the program for feeds of these types, in the request's order; raises if it cannot be compiled or no device
+// may be used.
 std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> device, const Request& request,
                                           const std::vector<ir::Type>& types);
-// A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a
-// result does not fit or shares memory with another one.
+// A run over these arrays. If `results` is nil, allocates the results; the array retains them and is autoreleased.
+// Raises if a result does not fit or shares memory with another one.
 runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Program>& program,
                       NSArray<MPSGraphTensorData*>* feeds, NSArray<MPSGraphTensorData*>** results,
                       id<MTLDevice> device);
 
-// A run, and what its caller and its handlers are given: the results as an array or by tensor.
+// A run, and the results for its caller and handlers, as an array or by tensor.
 template <class Results>
 struct Prepared {
   runtime::Run run;
   Results* results;
 };
 
-// Runs on the stream of a queue, on the calling thread, behind what was committed there before; how the run ended.
-// Raises where the stream takes nothing any more.
+// Runs on the stream of a queue, on the calling thread, after the work committed there before; returns the run's
+// status. Raises if the stream accepts no more work.
 host::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const host::EventList& events);
 // Adds a run to a command buffer, with the handlers of the descriptor.
 template <class Results, class Descriptor>
 void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor);
-// The executables of a compilation descriptor, which may be nil; raises for what is none.
+// The executables of a compilation descriptor, which may be nil; raises for objects that are no executables.
 runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor);
-// What a call of the executable computes.
+// The computation of a call of the executable.
 runtime::Callee callee_of(MPSGraphExecutable* executable);
-// Raises with the error of a command buffer that is over, where no completion handler has been told of it.
+// Raises the error of a completed command buffer, unless a completion handler was given it.
 void require_success(id<MTLCommandBuffer> buffer, bool is_told);
-// A new executable, retained for the caller; with the program it was compiled to, or null where the types are not known
-// yet.
+// A new executable, retained for the caller. `program` is its compiled program, or null if its types are not known yet.
 MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::shared_ptr<runtime::Program> program,
                                    id<MTLDevice> device) NS_RETURNS_RETAINED;
 
-// What a run with the descriptor waits for and signals; empty for nil.
+// The events that a run with the descriptor waits for and signals; empty for nil.
 const host::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
 const host::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
 

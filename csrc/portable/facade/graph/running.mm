@@ -1,4 +1,4 @@
-// What graphs and executables share of running: a program, a run over arrays, its end.
+// Runs of graphs and executables: programs, runs over arrays, their ends.
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> devi
 
 namespace {
 
-// Where an array begins and ends in the device's memory.
+// The begin and the end of an array in the device's memory.
 using Range = std::pair<uintptr_t, uintptr_t>;
 
 Range range_of(const device::ArrayMemory& memory) {
@@ -54,7 +54,7 @@ bool overlap(const std::vector<Range>& sorted) {
                             [](const Range& a, const Range& b) { return b.first < a.second; }) != sorted.end();
 }
 
-// Adds the ranges of an array that have no gaps.
+// Adds the ranges of an array's parts without gaps.
 void add_runs(const device::ArrayMemory& memory, std::vector<Range>& runs) {
   const device::ArrayLayout& layout = memory.layout;
   size_t dense = layout.rank, bytes = layout.element_bytes;
@@ -109,8 +109,8 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
   written.reserve(types.size());
   size_t i = 0;
   for (MPSGraphTensorData* data in* results) {
-    // The data may see its elements in another shape; they are written in their order.
-    const ir::Type& given = type_of(data);  // raises for what is no data
+    // The data may have another shape with as many elements; they are written in order.
+    const ir::Type& given = type_of(data);  // raises for an object that is no tensor data
     if (given.dtype != types[i].dtype || given.shape.element_count() != types[i].shape.element_count()) {
       raise_invalid(@"[MPSGraph] Result %zu is %s but the data given for it is %s.", i, to_string(types[i]).c_str(),
                     to_string(given).c_str());
@@ -120,7 +120,7 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
     ++i;
   }
   std::sort(written.begin(), written.end());
-  if (overlap(written)) {  // such as columns of one array, which have no byte in common
+  if (overlap(written)) {  // such as columns of one array, which share no byte
     written.clear();
     for (const device::ArrayMemory& output : outputs) add_runs(output, written);
     std::sort(written.begin(), written.end());
@@ -130,7 +130,7 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
   for (MPSGraphTensorData* data in feeds) {
     inputs.push_back(memory_on(program->device(), data));
     const Range fed = range_of(inputs.back());
-    // Of ranges that are written, none of which overlap, the last one that begins before the feed ends.
+    // Finds the last written range that begins before the end of the feed; written ranges do not overlap.
     const auto behind = std::lower_bound(written.begin(), written.end(), Range{fed.second, 0});
     if (behind != written.begin() && std::prev(behind)->second > fed.first) overwritten.push_back(inputs.size() - 1);
   }

@@ -1,4 +1,4 @@
-// Kind of processor of a device.
+// The kind of a device's processor.
 
 #include "facade/metal/metal.h"
 

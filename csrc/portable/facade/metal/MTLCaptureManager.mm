@@ -1,4 +1,4 @@
-// Captures, which this device cannot make.
+// Captures; this device cannot make any.
 
 #import <Metal/Metal.h>
 

@@ -1,4 +1,4 @@
-// How a command buffer shall be made.
+// Options of a command buffer.
 
 #import <Metal/Metal.h>
 

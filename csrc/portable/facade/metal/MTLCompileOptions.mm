@@ -1,4 +1,4 @@
-// How a source would be compiled.
+// Options for compiling shaders, which this device does not do.
 
 #import <Metal/Metal.h>
 

@@ -1,4 +1,4 @@
-// What a compute pipeline would be.
+// Options of a compute pipeline, of which this device has none.
 
 #import <Metal/Metal.h>
 

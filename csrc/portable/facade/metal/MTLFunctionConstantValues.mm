@@ -1,4 +1,4 @@
-// Values of the constants of shaders, which nobody reads.
+// Values of shaders' constants; nothing reads them.
 
 #import <Metal/Metal.h>
 

@@ -1,4 +1,4 @@
-// What a heap shall be.
+// Options of a heap.
 
 #import <Metal/Metal.h>
 

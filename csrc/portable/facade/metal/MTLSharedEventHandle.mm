@@ -1,4 +1,4 @@
-// What stands for a shared event within this process.
+// A handle to a shared event, within this process.
 
 #include "facade/metal/metal.h"
 #include "facade/retained.h"

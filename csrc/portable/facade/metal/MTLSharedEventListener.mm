@@ -1,4 +1,4 @@
-// Where blocks that wait for an event are called.
+// The queue on which blocks that wait for events are called.
 
 #import <Metal/Metal.h>
 

@@ -1,4 +1,4 @@
-// What a texture would be.
+// Options of a texture, of which this device has none.
 
 #import <Metal/Metal.h>
 
@@ -33,7 +33,7 @@ struct TextureFields {
   [descriptor setPixelFormat:pixelFormat];
   [descriptor setWidth:width];
   [descriptor setHeight:height];
-  // A level for each halving of the longer side.
+  // One level for each halving of the longer side.
   if (mipmapped) [descriptor setMipmapLevelCount:std::max(1, static_cast<int>(std::bit_width(width | height)))];
   return descriptor;
 }

@@ -1,4 +1,4 @@
-// Which devices there are: the one place that names the CPU.
+// The list of devices; the only file that names the CPU.
 
 #include "cpu/device.h"
 #include "device/added_devices.h"

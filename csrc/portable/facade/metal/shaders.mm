@@ -1,4 +1,4 @@
-// What is said to everything that needs a shader.
+// The error for everything that needs a shader.
 
 #include "facade/metal/metal.h"
 

@@ -1,4 +1,4 @@
-// The command buffer that forwards to the one being encoded now.
+// A command buffer that forwards messages to the one being encoded now.
 
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>
 
@@ -22,12 +22,12 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer* buffer) { return static_cast<id<M
 }
 
 + (instancetype)commandBufferFromCommandQueue:(id<MTLCommandQueue>)commandQueue {
-  owner_of(commandQueue);  // raises for what is no queue
+  owner_of(commandQueue);  // raises if it is no queue
   return [self commandBufferWithCommandBuffer:[commandQueue commandBuffer]];
 }
 
 - (instancetype)initWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
-  owner_of(commandBuffer);  // raises for what is no command buffer
+  owner_of(commandBuffer);  // raises if it is no command buffer
   if ((self = [super init])) _impl = [commandBuffer retain];
   return self;
 }
@@ -66,7 +66,7 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer* buffer) { return static_cast<id<M
   }
   id provider = heap_provider_of(present);
   [present commit];
-  // After the commit: a queue may have room for one command buffer only.
+  // After the commit, because a queue may allow only one command buffer at a time.
   id<MTLCommandBuffer> next = [[[present commandQueue] commandBuffer] retain];
   if (provider) set_heap_provider(next, provider);
   _impl = next;

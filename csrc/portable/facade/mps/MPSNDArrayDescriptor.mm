@@ -1,4 +1,4 @@
-// What an array shall be: an element type and lengths; and what a view of one shall be: slices and an order.
+// Options of an array (element type and lengths) and of a view of one (slices and an order).
 
 #include <algorithm>
 #include <cstdarg>
@@ -12,13 +12,13 @@ using namespace alloy::facade;
 
 namespace {
 
-// Dimensions go from the fastest to the slowest, in the order of the view.
+// The dimensions of an array or a view, from the fastest to the slowest, in the view's order.
 struct Dimensions {
   MPSDataType type;
   NSUInteger rank;
   NSUInteger lengths[device::kMaxRank];
   MPSDimensionSlice slices[device::kMaxRank];
-  NSUInteger order[device::kMaxRank];  // of each the array's
+  NSUInteger order[device::kMaxRank];  // for each dimension its number in the array
   BOOL prefers_packed_rows;
 };
 
@@ -38,7 +38,7 @@ void require_length(long long length) {
   }
 }
 
-// The dimensions of the descriptor, of which this is one.
+// The dimensions of the descriptor; raises if it has no dimension `index`.
 Dimensions& require_dimension(MPSNDArrayDescriptor* descriptor, NSUInteger index, NSString* method) {
   Dimensions& dimensions = dimensions_of(descriptor);
   if (index >= dimensions.rank) {
@@ -48,7 +48,7 @@ Dimensions& require_dimension(MPSNDArrayDescriptor* descriptor, NSUInteger index
   return dimensions;
 }
 
-// Makes a dimension a whole one in its own place.
+// Sets a dimension's length, and takes all of it at its own position.
 void set_length(Dimensions& dimensions, NSUInteger index, NSUInteger length) {
   dimensions.lengths[index] = length;
   dimensions.slices[index] = {0, length};

@@ -1,4 +1,4 @@
-// A number of a buffer that decides whether work runs.
+// A number in a buffer; work runs only if it is not zero.
 
 #include "facade/metal/metal.h"
 #include "facade/mps/predicate.h"

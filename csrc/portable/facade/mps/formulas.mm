@@ -1,4 +1,4 @@
-// Kernels as formulas that the graph compiler computes.
+// Kernels as formulas, which the graph compiler computes.
 
 #include "facade/graph/build.h"
 #include "facade/graph/types.h"
@@ -12,7 +12,7 @@ runtime::TypedArray typed(const device::ArrayMemory& memory, MPSDataType type) {
 
 namespace {
 
-// What is encoded to a buffer is memory of its device.
+// Checks that memory given to a command buffer is on the buffer's device.
 void require_on_device(id<MTLCommandBuffer> buffer, const device::ArrayMemory& memory) {
   const device::Device& device = device_of(owner_of(buffer));
   if (memory.device == &device) return;
@@ -61,7 +61,7 @@ void keep_until_done(id<MTLCommandBuffer> buffer, id object) {
 
 namespace {
 
-// A heap of a provider, which gets it back when nobody holds this any more.
+// A heap from a provider, which gets it back when the lease ends.
 struct Lease {
   Retained<id> provider;
   Retained<id<MTLHeap>> heap;

@@ -12,10 +12,10 @@ struct Neuron {
   double a = 0, b = 0, c = 0;
 };
 
-// The function of x; `slopes` has an element for each of the last axis, for PReLU.
+// The function applied to x. `slopes`, for PReLU, has one element for each index of the last axis.
 ir::Expr applied(const Neuron& neuron, ir::Expr x, ir::Expr slopes);
 
-// Raises, naming `method`, unless the type is one whose parameters all elements share.
+// Raises, naming `method`, unless all elements share the type's parameters.
 void require_shared_parameters(MPSCNNNeuronType type, NSString* method);
 
 }  // namespace alloy::facade

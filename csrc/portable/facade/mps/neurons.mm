@@ -17,7 +17,7 @@ Expr softplus(Expr x) { return ir::maximum(x, x.scalar(0)) + ir::log(1 + ir::exp
 Expr applied(const Neuron& neuron, Expr x, Expr slopes) {
   const auto [type, a, b, c] = neuron;
   const auto leaky = [&](Expr slope) { return ir::select(x < 0, x * slope, x); };
-  const double base = c == -1 ? 1 : std::log(c);  // -1 stands for e
+  const double base = c == -1 ? 1 : std::log(c);  // -1 means e
   switch (type) {
     case MPSCNNNeuronTypeReLU: return leaky(x.scalar(a));
     case MPSCNNNeuronTypeLinear: return x * a + b;

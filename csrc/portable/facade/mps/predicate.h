@@ -1,4 +1,4 @@
-// True if what is encoded shall run.
+// Conditions of encoded work.
 #pragma once
 
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>
@@ -7,8 +7,7 @@
 
 namespace alloy::facade {
 
-// The predicate that decides for what is encoded to the buffer now, asked when its turn comes; null where there is
-// none.
+// The condition of work encoded to the buffer now, evaluated when the work's turn comes; null if there is none.
 std::function<bool()> condition_of(id<MTLCommandBuffer> buffer);
 
 }  // namespace alloy::facade

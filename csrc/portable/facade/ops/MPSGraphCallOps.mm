@@ -8,7 +8,7 @@ namespace ir = alloy::ir;
 
 namespace {
 
-// Empty for nil and for what is no text.
+// The string's text; empty for nil and for an object that is no string.
 std::string text_of(NSString* string) {
   const char* text = [string UTF8String];
   return text == nullptr ? std::string() : std::string(text);

@@ -14,8 +14,8 @@ namespace {
 
 using Regions = std::vector<std::unique_ptr<ir::Block>>;
 
-// Adds what `contents`, a block of the user, builds of the arguments as a further region. A block that raises leaves no
-// region open.
+// Adds a region with the ops that `contents`, a block of the user, builds from the arguments. If the block raises, no
+// region stays open.
 void add_region(MPSGraph* graph, Regions& regions, const std::vector<ir::Type>& types,
                 std::vector<ir::Value> (^contents)(NSArray<MPSGraphTensor*>* arguments)) {
   const GraphRef& facade = graph_of(graph);
@@ -41,7 +41,7 @@ void add_branch(MPSGraph* graph, Regions& regions, MPSGraphIfThenElseBlock block
   });
 }
 
-// Its operation is made at once: later gradients may add results that the user does not see.
+// Makes the operation at once, since later gradients may add results that the user does not see.
 NSArray<MPSGraphTensor*>* add_with_regions(MPSGraph* graph, OpCode code, const std::vector<ir::Value>& operands,
                                            Regions regions, NSString* name) {
   return [operation_of(graph_of(graph), add_op(graph, code, operands, {}, std::move(regions), name)) outputTensors];
@@ -65,7 +65,7 @@ NSArray<MPSGraphTensor*>* add_with_regions(MPSGraph* graph, OpCode code, const s
     NSArray<MPSGraphTensor*>* forwarded = dependentBlock();
     require_elements(forwarded, [MPSGraphTensor class]);
     for (MPSGraphTensor* tensor in forwarded) {
-      // What was made outside the block is forwarded too, so that an op that uses the result needs the operations.
+      // Values made outside the block are forwarded, too, so that an op that uses the result depends on the operations.
       const std::vector<ir::Op*>& own = value_of(self, tensor).op->after;
       const bool depends = std::all_of(after.begin(), after.end(),
                                        [&](ir::Op* op) { return std::count(own.begin(), own.end(), op) > 0; });

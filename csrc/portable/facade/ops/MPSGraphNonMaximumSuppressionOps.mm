@@ -1,4 +1,4 @@
-// The best of boxes that overlap: declared, so that programs compile.
+// Non-maximum suppression: declared so that programs compile; the methods raise.
 
 #include "facade/errors.h"
 
@@ -9,9 +9,8 @@ using namespace alloy::facade;
 namespace {
 
 [[noreturn]] void refuse() {
-  raise_invalid(
-      @"[nonMaximumSuppression] How many pairs of integers the result holds, in which order, and how they end "
-      @"is documented nowhere, so that they are not computed here.");
+  raise_invalid(@"[nonMaximumSuppression] The number and the order of the pairs of integers in the result are not "
+                @"documented, so they are not computed here.");
 }
 
 }  // namespace

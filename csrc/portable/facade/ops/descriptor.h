@@ -1,4 +1,4 @@
-// What the descriptors of ops have in common.
+// The common part of the descriptors of ops.
 #pragma once
 
 #include "facade/descriptor.h"

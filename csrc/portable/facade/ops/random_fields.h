@@ -1,4 +1,4 @@
-// What a descriptor of random numbers holds.
+// The fields of a descriptor of random numbers.
 #pragma once
 
 #include "facade/ops/descriptor.h"

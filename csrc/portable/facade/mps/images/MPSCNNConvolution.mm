@@ -1,4 +1,4 @@
-// Convolutions of images, computed by the graph's op.
+// Convolutions of images, computed by the graph's convolution op.
 
 #include <limits>
 #include <vector>
@@ -17,7 +17,7 @@ using ir::Expr;
 
 namespace {
 
-// What a convolution has taken from its data source.
+// The values that a convolution takes from its data source.
 struct ConvolutionParts {
   Retained<id<MPSCNNConvolutionDataSource>> source;
   MPSNNConvolutionAccumulatorPrecisionOption precision = MPSNNConvolutionAccumulatorPrecisionOptionFloat;
@@ -25,7 +25,8 @@ struct ConvolutionParts {
   WindowAxis windows[2];  // along y and x
   Neuron neuron;
   Retained<MPSNNNeuronDescriptor*> neuron_descriptor;
-  // On the device: (height, width, channels read of a group, channels written), and one for each channel written.
+  // Arrays on the device: weights (height, width, channels read of a group, channels written), and biases and slopes
+  // with one element for each channel written.
   device::ArrayMemory weights, biases, slopes;
 };
 
@@ -33,7 +34,7 @@ ConvolutionParts& parts_of(MPSCNNConvolution* convolution) {
   return *static_cast<ConvolutionParts*>(convolution->_convolution);
 }
 
-// Floats as an array of the device.
+// Copies floats to an array on the device.
 device::ArrayMemory array_on(id<MTLDevice> device, const std::vector<float>& floats, std::vector<size_t> lengths) {
   const size_t bytes = floats.size() * sizeof(float);
   id<MTLBuffer> buffer = room_on(device, bytes, MTLResourceStorageModeShared, @"MPSCNNConvolution");
@@ -83,7 +84,7 @@ void require_extents(MPSCNNConvolutionDescriptor* d) {
                 static_cast<unsigned long>(groups));
 }
 
-// The numbers of a data source's weights, as it has them; so many for each channel written.
+// The data source's weights as floats: `of_channel` for each channel written.
 std::vector<float> weights_in(id<MPSCNNConvolutionDataSource> source, size_t channels, size_t of_channel) {
   if ([source respondsToSelector:@selector(weightsLayout)] &&
       [source weightsLayout] != MPSCNNConvolutionWeightsLayoutOHWI) {
@@ -132,7 +133,7 @@ std::vector<float> weights_in(id<MPSCNNConvolutionDataSource> source, size_t cha
   return weights;
 }
 
-// Takes what the data source has, which is loaded.
+// Takes the values of the data source, which must be loaded.
 void take(ConvolutionParts& parts, id<MTLDevice> device) {
   id<MPSCNNConvolutionDataSource> source = parts.source.get();
   MPSCNNConvolutionDescriptor* d = [source descriptor];
@@ -177,7 +178,7 @@ void take(ConvolutionParts& parts, id<MTLDevice> device) {
   }
 }
 
-// The same between load and purge; NO where the source cannot load.
+// Loads the data source, takes its values and purges it; NO if it cannot be loaded.
 bool load_and_take(ConvolutionParts& parts, id<MTLDevice> device) {
   id<MPSCNNConvolutionDataSource> source = parts.source.get();
   if (![source load]) return false;

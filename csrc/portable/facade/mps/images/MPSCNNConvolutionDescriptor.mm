@@ -1,4 +1,4 @@
-// Extents of convolutions, and what follows them.
+// Extents of convolutions, and the functions applied to their results.
 
 #include <cmath>
 #include <iterator>
@@ -34,7 +34,7 @@ std::vector<double> numbers_in(NSData* bytes) {
   return std::vector<double>(begin, begin + [bytes length] / sizeof(double));
 }
 
-// The properties that archives hold as they are.
+// The properties that archives hold unchanged.
 #define EXTENTS(F)                                   \
   F(kernelWidth, setKernelWidth)                     \
   F(kernelHeight, setKernelHeight)                   \

@@ -1,4 +1,4 @@
-// Functions of each channel, as kernels fuse them.
+// A function of each channel, which kernels apply to their results.
 
 #include "facade/descriptor.h"
 #include "facade/errors.h"

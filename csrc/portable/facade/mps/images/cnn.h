@@ -1,4 +1,4 @@
-// What kernels of images share: settings, and which pixels of the source they read.
+// Settings of kernels of images, and the pixels of the source that they read.
 #pragma once
 
 #include "facade/mps/images/images.h"
@@ -6,27 +6,27 @@
 
 namespace alloy::facade {
 
-// What a kernel reads along an axis for each pixel that it writes.
+// The window of a kernel along an axis.
 struct WindowAxis {
   NSUInteger kernel = 1, stride = 1, dilation = 1;
 
   int64_t extent() const { return static_cast<int64_t>((kernel - 1) * dilation + 1); }
 };
 
-// Which pixels of an axis are read: so many from the first on, with so many outside before and behind them. None where
-// `count` is 0, of which then nothing else holds.
+// The pixels read along an axis: `count` pixels from `first` on, and `before` and `after` pixels outside the source. If
+// `count` is 0, the other fields mean nothing.
 struct ReadAxis {
   int64_t first, count, before, after;
 };
 
-// What an encoded kernel reads and writes.
+// The pixels that an encoded kernel reads and writes.
 struct Passage {
   ReadAxis rows, columns;
   MPSImageEdgeMode edge;
-  ImagePart read, written;  // `read` only where the rows and columns have some
+  ImagePart read, written;  // `read` only if rows and columns have pixels
 };
 
-// Raises, naming the class given, unless the object, of a class of the program's own, has that method.
+// Raises, naming the object's class, unless an object of the program's own class has the method.
 inline void require_method(id object, SEL method) {
   if (object != nil && [object respondsToSelector:method]) return;
   raise_invalid(@"[%@] Expected an object that has the method, got %@.", NSStringFromSelector(method),
@@ -37,14 +37,14 @@ inline void require_method(id object, SEL method) {
 
 }  // namespace alloy::facade
 
-// What subclasses say to their superclass.
+// Methods that subclasses implement.
 @interface MPSCNNKernel (AlloyKernels)
-// Its windows; axis 0 is y.
+// The window along an axis; axis 0 is y.
 - (alloy::facade::WindowAxis)alloyWindow:(int)axis;
-// Channels that are read and written.
+// The numbers of channels read and written.
 - (NSUInteger)alloyChannelsRead;
 - (NSUInteger)alloyChannelsWritten;
-// Encodes the run; nothing can be wrong with the images any more.
+// Encodes the run; the images have been checked.
 - (void)alloyEncode:(id<MTLCommandBuffer>)buffer
                from:(MPSImage*)source
                  to:(MPSImage*)destination

@@ -1,4 +1,4 @@
-// What a convolution's descriptor says beside its properties.
+// Parts of a convolution's descriptor that are no properties.
 #pragma once
 
 #import <MPSNeuralNetwork/MPSNeuralNetwork.h>
@@ -7,8 +7,8 @@
 
 namespace alloy::facade {
 
-// What becomes of each channel of the result: y * scale + shift; both empty where there is no batch normalization.
-// Raises for other counts than the descriptor's channels.
+// The batch normalization of each result channel: y * scale + shift; both are empty if there is none. Raises if their
+// counts differ from the descriptor's channels.
 struct Normalization {
   std::vector<double> scale, shift;
 };

@@ -16,7 +16,7 @@ using namespace alloy::facade;
 
 + (void)prefetchStorageWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                     matrixDescriptorList:(NSArray<MPSMatrixDescriptor*>*)descriptorList {
-  owner_of(commandBuffer);  // raises for what is no command buffer
+  owner_of(commandBuffer);  // raises if it is no command buffer
   require_elements(descriptorList, [MPSMatrixDescriptor class]);
 }
 

@@ -14,7 +14,7 @@ void require_valid(const MatrixParts& parts, NSString* what) {
     raise_invalid(@"[%@] %lu of %lu x %lu have no elements.", what, number(parts.matrices), number(parts.rows),
                   number(parts.columns));
   }
-  // In numbers that do not overflow.
+  // In doubles, which do not overflow.
   const auto real = [](size_t n) { return static_cast<double>(n); };
   const double bytes = std::max(real(parts.columns) * real(element), real(parts.rows) * real(parts.row_bytes)) +
                        real(parts.matrices - 1) * real(parts.matrix_bytes);
@@ -35,7 +35,7 @@ void require_valid(const MatrixParts& parts, NSString* what) {
 
 namespace {
 
-// Matrices at an offset of a buffer; raises where they do not fit.
+// Copies the parts of matrices at an offset of a buffer; raises if they do not fit.
 MatrixParts* fitting(const MatrixParts& parts, NSString* what) {
   require_valid(parts, what);
   if (parts.offset % element_bytes(parts.type, what)) {

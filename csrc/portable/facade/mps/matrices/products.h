@@ -1,4 +1,4 @@
-// Products as formulas, of which those of matrices and of vectors are made.
+// Products as formulas, for the kernels of matrices and vectors.
 #pragma once
 
 #include "facade/mps/kernels.h"
@@ -11,13 +11,13 @@ struct Product {
   double alpha, beta;
 };
 
-// The operand of a product: its elements and their type.
+// An operand of a product: its elements and their type.
 struct ProductArray {
   device::ArrayMemory memory;
   MPSDataType type;
 };
 
-// Encodes it; raises for types that it does not take.
+// Encodes a product; raises for types that it does not accept.
 void encode_product(id<MTLCommandBuffer> buffer, MPSKernel* kernel, const Product& product, const ProductArray& left,
                     const ProductArray& right, const ProductArray& result);
 
