@@ -1,11 +1,11 @@
 // Random numbers by every selector: the stream of their state, descriptors and their first values, and dropout.
 
-#include "../cpp/philox.h"
+#include "../cpp/reference/philox.h"
 #include "graph_testing.h"
 
-using alloy::test::normal_quantile;
-using alloy::test::PhiloxBlock;
-using alloy::test::Stream;
+using alloy::reference::normal_quantile;
+using alloy::reference::PhiloxBlock;
+using alloy::reference::Stream;
 
 using State = std::vector<uint32_t>;
 
