@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "goldens"))
 import alloy as al  # noqa: E402
 import resnet50_reference  # noqa: E402
 import training_reference  # noqa: E402
-from alloy.tools.cli import small_cnn  # noqa: E402
+from alloy.tools.demo import cnn  # noqa: E402
 from smooth import smoothed  # noqa: E402
 
 
@@ -36,7 +36,7 @@ def linear(storage):
 def network(graph, batch):
     """(model, step) of `alloy train`."""
     x, y = graph.placeholder((batch, 8, 8, 1)), graph.placeholder((batch,), al.int32)
-    model = small_cnn()
+    model = cnn()
     loss = al.mean(al.losses.softmax_cross_entropy(model(x, training=True), y))
     return model, graph.compile([x, y], [loss], al.Adam(training_reference.DIGITS_RATE).minimize(loss) + model.updates)
 
@@ -84,7 +84,7 @@ def trainer(batch):
     random, batches = np.random.default_rng(0), 40
     images = random.standard_normal((batch * batches, 8, 8, 1), np.float32)
     classes = random.integers(0, 10, batch * batches, np.int32)
-    trained = al.Trainer(small_cnn(), loss="softmax_cross_entropy", optimizer=al.Adam())
+    trained = al.Trainer(cnn(), loss="softmax_cross_entropy", optimizer=al.Adam())
     trained.fit((images, classes), epochs=4, batch_size=batch, callbacks=[Clock()], progress=False)
     return [seen[0], 1000 * (seen[-1] - seen[0]) / 3 / batches]
 

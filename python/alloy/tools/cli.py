@@ -18,12 +18,11 @@ from alloy.measuring.profile import GROUPS
 from alloy.messages.location import is_users_file
 from alloy.messages.text import amount
 from alloy.tools import bench as timing
-from alloy.tools import clang, config, doctor, drawing, examples, packages, predictions, run
-from alloy.tools.recipes import MODELS, complete, small_cnn
+from alloy.tools import clang, demo, doctor, drawing, packages, predictions, run
 from alloy.training.batches import as_dataset, parts_of
 from alloy.training.checkpoint import said_of
 
-__all__ = ["app", "small_cnn"]
+__all__ = ["app"]
 
 _commands = typer.Typer(
     help="Trains neural networks on MPSGraph.",
@@ -37,39 +36,26 @@ Group = Enum("Group", {name: name for name in GROUPS}, type=str)
 
 _CONFIG = typer.Argument(None, metavar="CONFIG", help="A run's file in TOML, or its directory.")
 _RUN = typer.Argument(..., metavar="RUN", help="The directory of a training.")
-_MODEL = typer.Option(None, metavar="NAME", help=f"The network: {', '.join(MODELS)}, or FILE.py:FUNCTION.")
-_DATA = typer.Option(None, metavar="NAME", help=f"The examples: {', '.join(examples.READERS)}, or FILE.py:FUNCTION.")
-_PATH = typer.Option(None, "--path", metavar="PATH", help="The data's file or directory.")
-_BATCH_SIZE = typer.Option(None, metavar="N", min=1, max=config.MOST_IN_A_BATCH, help="Examples in a step.")
+_MODEL = typer.Option(None, metavar="NAME", help="The network: FILE.py:FUNCTION, or MODULE:FUNCTION.")
+_DATA = typer.Option(None, metavar="NAME", help="The data, like the network.")
+_PATH = typer.Option(None, metavar="PATH", help="The path for functions with such a parameter.")
+_BATCH_SIZE = typer.Option(None, metavar="N", min=1, max=65536, help="Examples in a step.")
 _DTYPE = typer.Option(None, metavar="TYPE", help="The model's type: float32, bfloat16 or float16.")
+_EXAMPLE = "\n".join(["A run's file:", "", "\b", *run.EXAMPLE.splitlines()])
 
 
-def _given(path, *, data=None, where=None, lr=None, **others) -> dict:
-    """Returns the settings: the command line's before the file's before the defaults."""
-    settings = {} if path is None else config.read(path)
-    if data is not None:
-        settings["data"] = data
-    settings |= {key: value for key, value in others.items() if value is not None}
-    for key in ("model", "data"):
-        if isinstance(settings.get(key), str):
-            settings |= config.with_paths(config.checked({key: settings[key]}), os.path.abspath)
-    if where is not None:
-        settings["data"] = settings.get("data", {"name": "digits"}) | {"path": os.path.abspath(where)}
-    if data is not None or where is not None:  # drops values learned from other data
-        settings = {key: value for key, value in settings.items() if key not in ("classes", "input_shape")}
-    settings = complete(config.checked(settings))
-    return settings if lr is None else settings | {"optimizer": settings["optimizer"] | {"lr": lr}}
-
-
-_EXAMPLE = "\n".join(["A run's file, in which everything is optional:", "", "\b", *config.EXAMPLE.splitlines()])
+def _settings(config, **given) -> dict:
+    """Returns the settings of the file, or of the demonstration, below those of the command line."""
+    settings = demo.SETTINGS if config is None else run.read(config)
+    return settings | run.with_paths({k: v for k, v in given.items() if v is not None}, os.path.abspath)
 
 
 @_commands.command(epilog=_EXAMPLE)
 def train(
-    path: Path = _CONFIG,
+    config: Path = _CONFIG,
     model: str = _MODEL,
     data: str = _DATA,
-    where: Path = _PATH,
+    path: str = _PATH,
     epochs: int = typer.Option(None, metavar="N", min=1, help="Passes over the training data."),
     batch_size: int = _BATCH_SIZE,
     lr: float = typer.Option(None, metavar="RATE", help="The optimizer's learning rate."),
@@ -80,13 +66,13 @@ def train(
 ):
     """Trains a model.
 
-    The model chooses settings that are not given; options override the file. Saves the model, all settings
+    Without a file, a small network on handwritten digits. Options override the file. Saves the model, all settings
     (config.toml), a checkpoint, and the history as a table and as an image. `alloy train RUN/config.toml` makes the
     same model again, to the bit. Ctrl-C saves the checkpoint."""
-    settings = _given(
-        path, model=model, data=data, where=where, epochs=epochs, batch_size=batch_size, lr=lr, seed=seed, dtype=dtype
+    settings = _settings(
+        config, model=model, data=data, path=path, epochs=epochs, batch_size=batch_size, lr=lr, seed=seed, dtype=dtype
     )
-    output = output or _place(path, settings)
+    output = output or run.place(config, settings)
     made = run.made(settings)
     run.prove(output)
     with run.claimed(output):
@@ -95,62 +81,32 @@ def train(
 
 def _trained(made, output, resume):
     if resume:
-        _require_same(made.settings, output / "config.toml")
-    config.write(made.settings, output / "config.toml")
-    checkpoint, history = _fitted(made, output, resume)
+        run.require_same(made.settings, output)
+    run.write(made.settings, output / "config.toml")
+    checkpoint = output / "checkpoint.safetensors"
+    if not resume:
+        checkpoint.unlink(missing_ok=True)
+    try:
+        history = made.trainer.fit(
+            made.train,
+            validation=made.validation,
+            callbacks=[al.Checkpoint(checkpoint), al.CSVLogger(output / "history.csv")],
+            resume=checkpoint if resume else None,
+            **run.of_fit(made.settings),
+        )
+    except KeyboardInterrupt:
+        if checkpoint.exists():
+            raise _Interrupted(f"interrupted; alloy train {output / 'config.toml'} --resume goes on") from None
+        raise
     al.save(made.trainer.model, output / "model.safetensors")
     files = ["model.safetensors", "config.toml", checkpoint.name, "history.csv"]
     if any(history.values()):
         history.plot(output / "history.png")
         files.append("history.png")
     typer.echo(f"saved in {output}:\n  {', '.join(files)}")
-    if made.examples.test is not None:
-        size = run.batch_size(made.settings, made.examples.test)
-        typer.echo(f"test {_values(made.trainer.evaluate(made.examples.test, size))}")
-
-
-def _require_same(settings, path):
-    """Raises a ValueError if the run to continue was begun with other settings; only epochs may differ."""
-    if not path.is_file():
-        return
-    before = config.read(path)
-    for key in config.KEYS:
-        if key not in ("epochs", "threads") and settings.get(key) != before.get(key):
-            raise config.mistake(
-                f"Expected the settings that the run was begun with, got another {key}; "
-                f"alloy train {path} --resume goes on with them"
-            )
-
-
-def _place(path, settings):
-    """Returns the directory of a run."""
-    if path is not None:
-        file = path / "config.toml" if path.is_dir() else path
-        return file.parent if file.name == "config.toml" else Path("runs", file.stem)
-    names = (re.sub(r".*[/:]|\.py", "", settings[key]["name"]) for key in ("model", "data"))
-    return Path("runs", "-".join(names))
-
-
-def _fitted(made, output, resume):
-    """Trains, and returns (the path of the checkpoint, the history)."""
-    checkpoint = output / "checkpoint.safetensors"
-    if not resume:
-        checkpoint.unlink(missing_ok=True)
-    callbacks = [al.Checkpoint(checkpoint), al.CSVLogger(output / "history.csv")]
-    try:
-        history = made.trainer.fit(
-            made.train,
-            made.settings["epochs"],
-            run.batch_size(made.settings, made.train, made.examples.test),
-            validation=made.examples.test,
-            callbacks=callbacks,
-            resume=checkpoint if resume else None,
-        )
-    except KeyboardInterrupt:
-        if checkpoint.exists():
-            raise _Interrupted(f"interrupted; alloy train {output / 'config.toml'} --resume goes on") from None
-        raise
-    return checkpoint, history
+    if made.validation is not None:
+        size = run.batch_size(made.settings, made.validation)
+        typer.echo(f"test {_values(made.trainer.evaluate(made.validation, size))}")
 
 
 class _Interrupted(Exception):
@@ -171,18 +127,15 @@ def _array(values) -> str:
 @_commands.command()
 def evaluate(
     path: Path = _RUN,
-    where: Path = typer.Argument(None, metavar="PATH", help="Data of the same kind, in place of the run's own."),
+    data: str = typer.Argument(None, metavar="NAME", help="FILE.py:FUNCTION that gives other data (x, y)."),
 ):
     """Prints a trained model's loss and metrics.
 
-    On the validation data of its run, or on other data of the same kind."""
-    settings = run.threaded(_of_run(path))
-    if where is not None:
-        settings |= {"data": settings["data"] | {"path": str(where)}, "validation": 0}
-    found, settings = examples.read(settings)
-    rows = found.train if where is not None and found.test is None else found.test
+    On the validation data of its run, or on other data."""
+    settings = run.settings_of(path)
+    rows = run.data(settings)[1] if data is None else run.function(data)()
     if rows is None:
-        raise config.mistake(f"Expected a run with validation data, got {path}; name a PATH")
+        raise ValueError(f"[config] Expected a run with validation data, got {path}; name a function of others.")
     trainer = run.trained("evaluate", path, settings, rows)
     typer.echo(_values(trainer.evaluate(rows, run.batch_size(settings, rows))))
 
@@ -190,32 +143,25 @@ def evaluate(
 @_commands.command()
 def predict(
     path: Path = _RUN,
-    files: list[Path] = typer.Argument(..., metavar="FILE", help="Images, .npy, .npz or .csv files."),
+    sources: list[str] = typer.Argument(..., metavar="FILE", help="Rows: .npy, .npz, .csv, or FILE.py:FUNCTION."),
     output: Path = typer.Option(None, metavar="PATH", help="The file of the results; without it they are printed."),
 ):
     """Prints a trained model's predictions for examples.
 
     As comma-separated values: the likeliest class and the probability of each class, or the model's numbers."""
-    settings = run.threaded(_of_run(path))
-    read = [examples.rows(settings, str(file)) for file in files]
-    labels, rows = [label for labels, _ in read for label in labels], np.concatenate([rows for _, rows in read])
+    settings = run.settings_of(path)
+    read = {source: predictions.rows(source) for source in sources}
+    labels, rows = [f"{name}:{i}" for name in read for i in range(len(read[name]))], np.concatenate([*read.values()])
     trainer = run.trained("predict", path, settings, rows)
-    values = trainer.predict(rows, run.batch_size(settings, rows))
+    values = trainer.predict(rows, settings.get("batch_size"))
     if not isinstance(values, np.ndarray):
-        raise config.mistake("Expected a model with one output, got one with several; use Trainer.predict")
-    text = predictions.table(settings, labels, values)
+        raise ValueError("[config] Expected a model with one output, got one with several; use Trainer.predict.")
+    text = predictions.table(settings["loss"], labels, values)
     if output is None:
         typer.echo(text, nl=False)
         return
     with said_of(output):
         output.write_text(text, encoding="utf-8", newline="")
-
-
-def _of_run(path: Path) -> dict:
-    directory = path.parent if path.is_file() else path
-    if not (directory / "config.toml").is_file():
-        raise config.mistake(f"Expected the directory of a training, with its config.toml, got {path}")
-    return complete(config.read(directory))
 
 
 @_commands.command()
@@ -227,8 +173,8 @@ def export(
 
     alloy run, al.load_executable and MPSGraph programs run it. It takes any number of examples, normalized if the run
     normalizes its data."""
-    settings = run.threaded(_of_run(path))
-    rows = examples.sample(settings)
+    settings = run.settings_of(path)
+    rows = run.batch(settings, run.data(settings)[0])[0]
     output = output or (path if path.is_dir() else path.parent) / "model.mpsgraphpackage"
     trainer = run.trained("predict", path, settings, rows)
     trainer.export(output, rows)
@@ -264,10 +210,17 @@ def run_package(
         packages.write(str(output), results)
 
 
+def _sample(config, **given):
+    """Returns the run, the name of its model, and a batch of its training data."""
+    made = run.made(_settings(config, **given))
+    return made, run.name_of(made.settings["model"]), run.batch(made.settings, made.train)
+
+
 @_commands.command()
 def inspect(
-    path: Path = _CONFIG,
+    config: Path = _CONFIG,
     model: str = _MODEL,
+    data: str = _DATA,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
     output: Path = typer.Option(None, metavar="PATH", help="The drawings' directory; runs/MODEL without it."),
@@ -275,18 +228,15 @@ def inspect(
     """Prints a model's layers and draws its graph.
 
     Also prints the operations and the memory of a training step."""
-    settings = _given(path, model=model, batch_size=batch_size, dtype=dtype)
-    name = re.sub(r".*[/:]|\.py", "", settings["model"]["name"])
+    made, name, batch = _sample(config, model=model, data=data, batch_size=batch_size, dtype=dtype)
     output = output or Path("runs", name)
-    settings, trainer, batch = run.sample(settings)
     run.prove(output)
-    data = as_dataset("inspect", batch, settings["batch_size"])
-    parts, shapes = parts_of("inspect", data), [array.shape for array in leaves(batch)]
-    step, (feeds, loss) = trainer._programs.step(parts), trainer._programs.loss(parts)
-    forward = trainer.model.graph.inspect(dict(zip(feeds, shapes)), [loss])
-    x = leaves(batch)[0]
+    shapes, x = [array.shape for array in leaves(batch)], leaves(batch)[0]
+    parts, programs = parts_of("inspect", as_dataset("inspect", batch, len(x))), made.trainer._programs
+    step, (feeds, loss), graph = programs.step(parts), programs.loss(parts), programs.graph
+    forward = graph.inspect(dict(zip(feeds, shapes)), [loss])
     typer.echo(f"forward, {len(x)} examples of {'x'.join(map(str, x.shape[1:]))}\n{inspection.by_layer(forward)}\n")
-    ops = trainer.model.graph.inspect(dict(zip(step.feeds, shapes)), updates=step.updates)
+    ops = graph.inspect(dict(zip(step.feeds, shapes)), updates=step.updates)
     typer.echo(f"training step\n  {len(ops):,} ops, {amount(inspection.flops(ops))} flops")
     typer.echo(step.memory_plan(*shapes) or "the framework does not tell its memory")
     for suffix, draw in ((".svg", drawing.svg), (".html", drawing.html)):
@@ -297,8 +247,9 @@ def inspect(
 
 @_commands.command()
 def profile(
-    path: Path = _CONFIG,
+    config: Path = _CONFIG,
     model: str = _MODEL,
+    data: str = _DATA,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
     runs: int = typer.Option(10, metavar="N", min=1, max=100_000, help="Steps to measure."),
@@ -307,12 +258,11 @@ def profile(
     trace: Path = typer.Option(None, metavar="PATH", help="The file of a trace for Perfetto."),
 ):
     """Measures the time of every kernel of a step."""
-    settings = _given(path, model=model, batch_size=batch_size, dtype=dtype)
     if trace is not None:
         run.prove(trace.parent)
         trace.open("ab").close()
-    settings, trainer, batch = run.sample(settings)
-    measured = trainer.profile(batch, len(leaves(batch)[0]), runs=runs)
+    made, _, batch = _sample(config, model=model, data=data, batch_size=batch_size, dtype=dtype)
+    measured = made.trainer.profile(batch, len(leaves(batch)[0]), runs=runs)
     if measured is None:
         typer.echo("This device does not tell the time of kernels.", err=True)
         raise typer.Exit(1)
@@ -325,8 +275,9 @@ def profile(
 
 @_commands.command()
 def bench(
-    path: Path = _CONFIG,
+    config: Path = _CONFIG,
     model: str = _MODEL,
+    data: str = _DATA,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
     seconds: float = typer.Option(2.0, metavar="N", min=0.01, max=3600, help="The seconds to measure each."),
@@ -334,12 +285,11 @@ def bench(
     """Measures the time of training and of inference.
 
     On this machine, of steps on a loaded batch: without the loading of data."""
-    settings, trainer, batch = run.sample(_given(path, model=model, batch_size=batch_size, dtype=dtype))
+    made, name, batch = _sample(config, model=model, data=data, batch_size=batch_size, dtype=dtype)
     threads = "" if al.threads() is None else f", {al.threads()} thread{'s' * (al.threads() != 1)}"
-    name = re.sub(r".*[/:]|\.py", "", settings["model"]["name"])
-    size = len(leaves(batch)[0])
-    typer.echo(f"{name} on {al.device().name} ({al.device().kind}{threads}), batches of {size}, {settings['dtype']}")
-    typer.echo(timing.measured(trainer, batch, seconds))
+    size, dtype = len(leaves(batch)[0]), made.settings.get("dtype", "float32")
+    typer.echo(f"{name} on {al.device().name} ({al.device().kind}{threads}), batches of {size}, {dtype}")
+    typer.echo(timing.measured(made.trainer, batch, seconds))
 
 
 @_commands.command()

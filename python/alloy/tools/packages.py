@@ -7,10 +7,9 @@ import zipfile
 import numpy as np
 
 import alloy as al
+from alloy.data.files import existing, sentence
 from alloy.messages.location import meant
 from alloy.messages.text import describe, type_text
-from alloy.tools.config import mistake
-from alloy.tools.examples import array
 from alloy.training.checkpoint import replace_file
 
 
@@ -25,14 +24,26 @@ def inputs(executable: al.LoadedExecutable, given: list[str]) -> dict[str, np.nd
             name, path = None, text
         for key, value in _read(path, name, names, found):
             if key not in names:
-                raise mistake(f"Expected an input among {_listed(executable)}, got {key!r}{meant(key, names)}")
+                raise _mistake(f"Expected an input among {_listed(executable)}, got {key!r}{meant(key, names)}")
             if key in found:
-                raise mistake(f"Expected each input once, got {key!r} twice, the second time in {path}")
+                raise _mistake(f"Expected each input once, got {key!r} twice, the second time in {path}")
             found[key] = value
     missing = [repr(name) for name in names if name not in found]
     if missing:
-        raise mistake(f"Expected files for {_listed(executable)}, got none for {', '.join(missing)}")
+        raise _mistake(f"Expected files for {_listed(executable)}, got none for {', '.join(missing)}")
     return found
+
+
+def array(op: str, path) -> np.ndarray:
+    """Reads an .npy file. ValueError: it is damaged, or holds something else; op: the message begins with it."""
+    try:
+        return np.load(path, allow_pickle=False)
+    except Exception as error:  # damaged files raise many kinds
+        raise ValueError(f"[{op}] Expected an array in {path}, which cannot be read: {sentence(error)}.") from None
+
+
+def _mistake(said):
+    return ValueError(f"[run] {said}.")
 
 
 def _listed(executable):
@@ -41,21 +52,20 @@ def _listed(executable):
 
 def _read(path, name, names, found):
     """Returns pairs of a feed and its array."""
+    existing("run", path)
     suffix = os.path.splitext(path)[1].lower()
-    if not os.path.isfile(path):
-        raise mistake(f"Expected the file {path}, which is {'no file' if os.path.exists(path) else 'not there'}")
     if suffix not in (".npy", ".npz"):
-        raise mistake(f"Expected an .npy or .npz file, got {path}")
+        raise _mistake(f"Expected an .npy or .npz file, got {path}")
     free = [each for each in names if each not in found]
     if suffix == ".npy":
         if name is None and not free:
-            raise mistake(f"Expected {len(names)} input{'s' * (len(names) != 1)}, got one more: {path}")
-        return [(free[0] if name is None else name, array(path))]
+            raise _mistake(f"Expected {len(names)} input{'s' * (len(names) != 1)}, got one more: {path}")
+        return [(free[0] if name is None else name, array("run", path))]
     arrays = al.data.npz(path)
     if name is None:
         return list(zip(names, arrays.values())) if len(arrays) == len(names) == 1 else list(arrays.items())
     if len(arrays) != 1 and name not in arrays:
-        raise mistake(f"Expected one array or {name!r} in {path}, got {', '.join(arrays) or 'none'}")
+        raise _mistake(f"Expected one array or {name!r} in {path}, got {', '.join(arrays) or 'none'}")
     return [(name, arrays.get(name, next(iter(arrays.values()), None)))]
 
 
@@ -64,9 +74,9 @@ def require_place(path: str, count: int) -> None:
     suffix, folder = os.path.splitext(path)[1].lower(), os.path.dirname(os.path.abspath(path))
     if suffix not in (".npy", ".npz") or suffix == ".npy" and count != 1:
         expected = "an .npy or .npz file" if count == 1 else f"an .npz file for {count} results"
-        raise mistake(f"Expected {expected} to write, got {path}")
+        raise _mistake(f"Expected {expected} to write, got {path}")
     if not os.path.isdir(folder):
-        raise mistake(f"Expected a directory to write into, got {folder}, which is not there")
+        raise _mistake(f"Expected a directory to write into, got {folder}, which is not there")
 
 
 def write(path: str, named: dict[str, np.ndarray]) -> None:

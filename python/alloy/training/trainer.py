@@ -147,7 +147,7 @@ class Trainer:
         ValueError: the arrays do not belong together, hold numbers that are not finite, or labels outside the
         classes. FloatingPointError: the loss is not finite (check_finite). KeyboardInterrupt (Ctrl-C) leaves the model
         as the last step left it."""
-        if hasattr(epochs, "__len__"):
+        if hasattr(epochs, "__len__") and not isinstance(epochs, str):
             raise mistake(
                 "fit",
                 "Expected examples and targets as one tuple, fit((x, y), epochs), got two arguments",

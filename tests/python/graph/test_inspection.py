@@ -10,7 +10,7 @@ import pytest
 import alloy as al
 from alloy.measuring import inspection
 from alloy.messages.text import amount
-from alloy.tools.cli import small_cnn
+from alloy.tools.demo import cnn
 from kinds import PLANS_FOR_A_CPU, READS_HOST_MEMORY
 
 LINE = re.compile(r"\[\w+\] .*; built at .*test_inspection\.py:\d+\.")
@@ -102,7 +102,7 @@ def test_verify_accepts_what_runs():
 def test_a_batch_that_does_not_fit_the_labels():
     graph = al.Graph()
     x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
-    loss = al.mean(al.losses.softmax_cross_entropy(small_cnn()(x), y))
+    loss = al.mean(al.losses.softmax_cross_entropy(cnn()(x), y))
     updates = al.Adam().minimize(loss)
     assert graph.verify({x: (32, 8, 8, 1), y: (32,)}, [loss], updates) is None
     lines = mistakes(graph, {x: (32, 8, 8, 1), y: (16,)}, [loss], updates)
@@ -131,7 +131,7 @@ def test_what_verify_cannot_be_asked(request_, says):
 def test_stages():
     graph = al.Graph()
     x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
-    loss = al.mean(al.losses.softmax_cross_entropy(small_cnn()(x), y))
+    loss = al.mean(al.losses.softmax_cross_entropy(cnn()(x), y))
     updates = al.Adam().minimize(loss)
     for request in ([], [[loss]], [[loss], updates]):
         stages = graph.stages(*request)
@@ -156,7 +156,7 @@ def test_costs_follow_the_batch():
     """Of the layers of the small network by their formulas; an op costs nothing known before the batch is."""
     graph = al.Graph()
     x = graph.placeholder((None, 8, 8, 1))
-    logits = small_cnn()(x)
+    logits = cnn()(x)
     for n in (1, 32):
         ops = graph.inspect({x: (n, 8, 8, 1)}, [logits])
         assert [op.flops for op in ops if op.kind == "conv2d"] == [2 * n * 64 * 16 * 9, 2 * n * 64 * 32 * 9 * 16]
@@ -258,7 +258,7 @@ def allocated():
 def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
     graph = al.Graph(storage=storage)
     x, y = graph.placeholder((None, 8, 8, 1), name="x"), graph.placeholder((None,), al.int32, name="y")
-    predictions = small_cnn()(x)
+    predictions = cnn()(x)
     loss = al.mean(al.losses.softmax_cross_entropy(predictions, y))
     updates = al.Adam().minimize(loss)
     before = allocated()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.tools.recipes import small_cnn
+from alloy.tools.demo import cnn
 from kinds import HALVES, HAS_PACKAGES
 from peak import peak_kilobytes
 
@@ -320,7 +320,7 @@ def trained(alloy, tmp_path, monkeypatch):
     assert alloy("train --epochs 1 --output run").status == 0
     x, _ = al.data.digits()
     np.save("x.npy", x[:5])
-    model = small_cnn()
+    model = cnn()
     trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam())
     trainer.predict(x[:5])
     al.load(model, "run/model.safetensors")
@@ -349,7 +349,9 @@ def test_a_run_of_ones_own_data(alloy, tmp_path, rng):
         "def model():\n    return al.nn.Sequential(al.nn.Embedding(9, 4), al.nn.Flatten(), al.nn.Dense(2))\n"
         "def data():\n    return (np.zeros((20, 3), np.int32), np.zeros(20, np.int32)), None\n"
     )
-    (tmp_path / "mine.toml").write_text('model = "mine.py:model"\ndata = "mine.py:data"\nepochs = 1\n')
+    (tmp_path / "mine.toml").write_text(
+        'model = "mine.py:model"\ndata = "mine.py:data"\nloss = "softmax_cross_entropy"\noptimizer = "sgd"\nlr = 0.1\n'
+    )
     assert alloy("train mine.toml --output run").status == 0
     done = alloy("export run -o model")
     assert done.out.endswith("int32(?, 3)\noutput  output           float32(?, 2)\n"), done.err

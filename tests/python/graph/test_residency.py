@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.tools.cli import small_cnn
+from alloy.tools.demo import cnn
 from kinds import FAST, FRUGAL
 
 STEPS = 1000
@@ -27,7 +27,7 @@ def test_a_thousand_steps_of_the_small_cnn(storage):
     x_data, y_data = al.data.digits()
     graph = al.Graph(storage=storage)
     x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
-    loss = al.mean(al.losses.softmax_cross_entropy(small_cnn()(x), y))
+    loss = al.mean(al.losses.softmax_cross_entropy(cnn()(x), y))
     step = graph.compile([x, y], [loss], al.Adam().minimize(loss))
 
     before, before_on_device = al.stats(), al.device_stats()

@@ -9,7 +9,7 @@ import pytest
 
 import alloy as al
 import reference as ref
-from alloy.tools.cli import small_cnn
+from alloy.tools.demo import cnn
 
 STORAGES = ["variable", "buffers"]
 
@@ -42,7 +42,7 @@ def normal():
 
 MODELS = {
     "linear regression": (linear_regression, (3,)),
-    "cnn": (network(small_cnn, (8, 8, 1)), (8, 8, 1)),
+    "cnn": (network(cnn, (8, 8, 1)), (8, 8, 1)),
     "batch norm": (network(normal, (8, 8, 1)), (8, 8, 1)),
 }
 OPTIMIZERS = {

@@ -35,7 +35,7 @@ def test_train_a_residual_network_on_cifar10(tmp_path, rng):
         records = rng.integers(0, 256, (2, 3073), np.uint8)
         records[:, 0] %= 10
         records.tofile(tmp_path / name)
-    options = "--model resnet18 --data cifar10 --path . --epochs 1 --batch-size 5"
+    options = "--model alloy.models:resnet18 --data alloy.data:cifar10 --path . --epochs 1 --batch-size 5"
     done = run("-m", "alloy.tools.cli", "train", *options.split(), cwd=tmp_path)
     assert re.fullmatch(r"test loss [\d.e+]+, accuracy [01]\.?\d*", done.stdout.splitlines()[-1])
     assert (tmp_path / "runs" / "resnet18-cifar10" / "model.safetensors").stat().st_size > 4 * 11_181_642
@@ -44,10 +44,10 @@ def test_train_a_residual_network_on_cifar10(tmp_path, rng):
 @pytest.mark.parametrize(
     "options, says",
     [
-        (["--data", "cifar10", "--path", "none"], "none/data_batch_1.bin"),
-        (["--data", "cifar10"], "--path"),
-        (["--model", "vgg"], "cnn, resnet18, resnet50 or FILE.py:FUNCTION, got 'vgg'"),
-        (["--model", "resnet19"], "got 'resnet19'; the nearest is resnet18"),
+        (["--data", "alloy.data:cifar10", "--path", "none"], "none/data_batch_1.bin"),
+        (["--data", "alloy.data:cifar10"], "missing a required argument: 'path'"),
+        (["--path", "none"], "got 'path'"),
+        (["--model", "vgg"], "Expected model = \"FILE.py:FUNCTION\" in the settings, got 'vgg'"),
         (["--dtype", "float8"], "bfloat16"),
         (["--lr", "-1"], "lr"),
     ],
@@ -59,7 +59,11 @@ def test_what_train_cannot_do(options, says, tmp_path, alloy):
 
 
 def test_inspect(tmp_path):
-    done = run("-m", "alloy.tools.cli", "inspect", "--model", "resnet50", "--batch-size", 2, cwd=tmp_path)
+    (tmp_path / "run.toml").write_text(
+        'model = "alloy.models:resnet50"\ndata = "alloy.tools.demo:digits"\nsize = 32\nchannels = 3\n'
+        'loss = "softmax_cross_entropy"\noptimizer = "adam"\n'
+    )
+    done = run("-m", "alloy.tools.cli", "inspect", "run.toml", "--batch-size", 2, cwd=tmp_path)
     rows = {row[0]: row for row in (line.split() for line in done.stdout.splitlines()) if row}
     assert re.search(r"^ +total +23,528,522 ", done.stdout, re.M)
     # 13x13 positions of 7x7 windows of 3 channels for 64 filters, and a matrix of 2048 by 10 with its bias.
@@ -103,7 +107,7 @@ FILE = r"^alloy: Expected a directory to write into, got file(/x)?: [A-Z][a-z ]+
         ("profile --by nonsense", 2, "layer.*phase"),
         ("train --epochs 0", 2, "--epochs"),
         ("train --seed -1", 2, "--seed"),
-        ("train --data cifar10 --path file", 1, "file/data_batch_1.bin"),
+        ("train --data alloy.data:cifar10 --path file", 1, "file/data_batch_1.bin"),
         ("trian", 2, "train"),
         ("info --loud", 2, "--loud"),
     ],

@@ -12,7 +12,7 @@ import pytest
 
 import alloy as al
 from alloy.tools import drawing
-from alloy.tools.cli import small_cnn
+from alloy.tools.demo import cnn
 
 SVG = "{http://www.w3.org/2000/svg}"
 LEAVES = {"op", "variable", "placeholder", "folded"}
@@ -20,7 +20,7 @@ LEAVES = {"op", "variable", "placeholder", "folded"}
 
 def network(name):
     """The ops from the images to the loss of a training step."""
-    model = small_cnn() if name == "cnn" else al.models.resnet18()
+    model = cnn() if name == "cnn" else al.models.resnet18()
     graph, shape = model.graph or al.Graph(), (4, 8, 8, 1) if name == "cnn" else (4, 32, 32, 3)
     x, y = graph.placeholder(shape, name="x"), graph.placeholder((4,), al.int32, name="y")
     loss = al.mean(al.losses.softmax_cross_entropy(model(x, training=True), y))
