@@ -17,8 +17,8 @@ def draw(what, path=None):
 
     what: a layer that has been called (its last call), a Trainer after its first fit, a tensor or a list, tuple or dict
     of tensors, a Graph (all of its ops), or an Executable (with its updates). path: the file, in an existing directory:
-    ".html" is a page whose layers fold, ".svg" an image. Without a path it gives the image to a notebook:
-    `al.draw(model)` at the end of a cell.
+    ".svg" is an image, in which layers are folded if there are many ops; ".html" is a page that has a picture of each
+    folded layer, too. Without a path it gives the image to a notebook: `al.draw(model)` at the end of a cell.
 
     ValueError: another suffix, no path outside of a notebook, a layer that has not been called, a Trainer before its
     first fit. TypeError: anything else is to be drawn. OSError: the file cannot be written."""

@@ -45,14 +45,11 @@ def table(loss, labels: list, values: np.ndarray) -> str:
         powers = np.exp(values - values.max(1, keepdims=True))
         values, loss = powers / powers.sum(1, keepdims=True), "classes"
     columns = range(values.shape[1])
-    chosen = [[row.argmax()] if loss == "classes" else [] for row in values]
     what = "probability" if loss == "binary_cross_entropy" else "value"
-    titles = ["class", *columns] if loss == "classes" else [f"{what}_{i}" for i in columns]
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(
-        [
-            ["example", *titles],
-            *([label, *most, *(f"{value:.6g}" for value in row)] for label, most, row in zip(labels, chosen, values)),
-        ]
-    )
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["example", *(["class", *columns] if loss == "classes" else [f"{what}_{i}" for i in columns])])
+    for label, row in zip(labels, values):
+        chosen = [row.argmax()] if loss == "classes" else []
+        writer.writerow([label, *chosen, *(f"{value:.6g}" for value in row)])
     return text.getvalue()
