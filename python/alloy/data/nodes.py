@@ -21,7 +21,6 @@ class Node:
     op = "dataset"  # its name in messages
     count: int | None = None  # elements of an epoch; None: a stream
     gathers = False  # True: gather(epoch, rows, out) stacks many elements at the cost of one copy
-    static = False  # True: gather gives the same in all epochs
     distinct = True  # True: each element has one place, the same in all epochs
     batched = 0  # number of leading axes that count examples
     masked = False  # True: the last part of an element is the mask of batch(..., last="pad")
@@ -62,6 +61,22 @@ class Node:
         raise NotImplementedError
 
     @property
+    def source(self):
+        """The node that the chain begins with."""
+        return self
+
+    def checked(self, element, epoch, position, out=None, by="of"):
+        """Returns an element that was made, written into the arrays of out if they are given. by: the message's words
+        before "the first example". ValueError: a batch differs from the first one."""
+        if out is None and not self.batched:
+            return element  # examples may differ until they are batched
+        found = leaves_like(self.spec, element)
+        if found is None:
+            name = self.name(epoch, position)
+            raise self.fault(f"Expected {text(self.spec)} as {by} the first example, got {text(element)} of {name}")
+        return element if out is None else rebuild(self.spec, [_placed(leaf, array) for leaf, array in zip(found, out)])
+
+    @property
     def known_count(self) -> int:
         """Returns count. TypeError: a stream has none."""
         if self.count is None:
@@ -78,9 +93,12 @@ class Link(Node):
     def __init__(self, parent: Node):
         super().__init__()
         self.parent = parent
-        self.count, self.gathers, self.static = parent.count, parent.gathers, parent.static
-        self.batched, self.seeds = parent.batched, parent.seeds
-        self.distinct, self.masked = parent.distinct, parent.masked
+        self.count, self.gathers, self.distinct = parent.count, parent.gathers, parent.distinct
+        self.batched, self.masked, self.seeds = parent.batched, parent.masked, parent.seeds
+
+    @property
+    def source(self):
+        return self.parent.source
 
     def find_spec(self):
         return self.parent.spec
@@ -88,14 +106,22 @@ class Link(Node):
     def sample(self):
         return self.parent.sample()
 
+    def in_parent(self, epoch, rows):
+        """Returns (epoch, rows) in the parent of a row, or of several, an array or a slice."""
+        return epoch, rows
+
     def read(self, epoch, position, out=None):
-        return self.parent.read(epoch, position, out)
+        return self.parent.read(*self.in_parent(epoch, position), out)
 
     def gather(self, epoch, rows, out=None):
-        return self.parent.gather(epoch, rows, out)
+        return self.parent.gather(*self.in_parent(epoch, rows), out)
 
     def name(self, epoch, position):
-        return self.parent.name(epoch, position)
+        return self.parent.name(*self.in_parent(epoch, position))
+
+
+def _chosen(places, rows):
+    return int(places[rows]) if isinstance(rows, int) else places[rows]
 
 
 class Shuffle(Link):
@@ -106,7 +132,7 @@ class Shuffle(Link):
     def __init__(self, parent, seed):
         super().__init__(parent)
         self.seed = seed
-        self.static = self.distinct = False
+        self.distinct = False
         self._orders = {}  # the last epochs' orders
         self._kept = 2  # number of orders: a step may still read one while the next begins
         turns, node = 1, parent
@@ -120,21 +146,12 @@ class Shuffle(Link):
     def __str__(self):
         return f"{self.parent}.shuffle(seed={self.seed})"
 
-    def _order(self, epoch):
+    def in_parent(self, epoch, rows):
         order = self._orders.get(epoch)
         if order is None:
             order = np.random.default_rng([self.seed, epoch]).permutation(self.known_count)
             self._orders = {**dict(list(self._orders.items())[1 - self._kept :]), epoch: order}
-        return order
-
-    def read(self, epoch, position, out=None):
-        return self.parent.read(epoch, int(self._order(epoch)[position]), out)
-
-    def gather(self, epoch, rows, out=None):
-        return self.parent.gather(epoch, self._order(epoch)[rows], out)
-
-    def name(self, epoch, position):
-        return self.parent.name(epoch, int(self._order(epoch)[position]))
+        return epoch, _chosen(order, rows)
 
 
 class Select(Link):
@@ -150,14 +167,8 @@ class Select(Link):
     def __str__(self):
         return f"{self.parent}.split({self.count} of {self.parent.count})"
 
-    def read(self, epoch, position, out=None):
-        return self.parent.read(epoch, int(self._places[position]), out)
-
-    def gather(self, epoch, rows, out=None):
-        return self.parent.gather(epoch, self._places[rows], out)
-
-    def name(self, epoch, position):
-        return self.parent.name(epoch, int(self._places[position]))
+    def in_parent(self, epoch, rows):
+        return epoch, _chosen(self._places, rows)
 
 
 class Take(Link):
@@ -194,33 +205,27 @@ class Repeat(Link):
     def __str__(self):
         return f"{self.parent}.repeat({self.times})"
 
-    def _place(self, epoch, position):
-        turn, position = divmod(position, self.parent.known_count)
-        return epoch * self.times + turn, position
+    def in_parent(self, epoch, rows):
+        turn, row = divmod(rows, self.parent.known_count)
+        return epoch * self.times + turn, row
 
     def name(self, epoch, position):
         if self.parent.count is None:
             return f"{'batch' if self.batched else 'example'} {position} of epoch {epoch}"
-        return self.parent.name(*self._place(epoch, position))
-
-    def read(self, epoch, position, out=None):
-        return self.parent.read(*self._place(epoch, position), out)
+        return super().name(epoch, position)
 
     def gather(self, epoch, rows, out=None):
         if isinstance(rows, slice):
-            (turn, first), count = self._place(epoch, rows.start), rows.stop - rows.start
+            (turn, first), count = self.in_parent(epoch, rows.start), rows.stop - rows.start
             if first + count <= self.parent.known_count:
                 return self.parent.gather(turn, slice(first, first + count), out)
             rows = np.arange(rows.start, rows.stop)
-        turns, rows = np.divmod(rows, self.parent.known_count)
-        if self.static:
-            return self.parent.gather(0, rows, out)
+        turns, rows = self.in_parent(epoch, rows)
         out = fresh(self.spec, len(rows)) if out is None else [array[: len(rows)] for array in out]
-        for turn in np.unique(turns):
-            chosen = turns == turn
-            part = self.parent.gather(epoch * self.times + int(turn), rows[chosen])
+        for turn in np.unique(turns).tolist():
+            part = self.parent.gather(turn, rows[turns == turn])
             for array, leaf in zip(out, leaves(part)):
-                array[chosen] = leaf
+                array[turns == turn] = leaf
         return rebuild(self.spec, out)
 
     def stream(self, epoch):
@@ -237,7 +242,7 @@ class Map(Link):
         super().__init__(parent)
         self.function = function
         self.seed = seed
-        self.gathers = self.static = False
+        self.gathers = False
         self.seeds = parent.seeds + (seed is not None)
         self._reader = Reader(self.op)
 
@@ -256,10 +261,7 @@ class Map(Link):
         return spec
 
     def sample(self):
-        source = self.parent
-        while isinstance(source, Link):
-            source = source.parent
-        first = source.name(0, 0)
+        first = self.source.name(0, 0)
         return self._call(self.parent.sample(), 0, 0, f"a batch of {first}" if self.batched else first)
 
     def _call(self, element, epoch, position, name=None):
@@ -274,10 +276,8 @@ class Map(Link):
         try:
             return self._reader.element(given)
         except TypeError as error:
-            name = name or self.name(epoch, position)
-            raise self.fault(
-                f"Expected arrays of numbers from the function, got {error} for {name}", TypeError
-            ) from error
+            said = f"Expected arrays of numbers from the function, got {error} for {name or self.name(epoch, position)}"
+            raise self.fault(said, TypeError) from error
 
     def read(self, epoch, position, out=None):
         return self._load(partial(self.parent.read, epoch, position), epoch, position, out)
@@ -287,16 +287,7 @@ class Map(Link):
             yield partial(self._load, load, epoch, position)
 
     def _load(self, load, epoch, position, out=None):
-        element = self._call(load(), epoch, position)
-        if not self.batched and out is None:
-            return element  # examples may differ until they are batched
-        found = leaves_like(self.spec, element)
-        if found is None:
-            raise self.fault(
-                f"Expected {text(self.spec)} as the function made of the first example, got {text(element)} of "
-                f"{self.name(epoch, position)}"
-            )
-        return element if out is None else placed(self.spec, found, out)
+        return self.checked(self._call(load(), epoch, position), epoch, position, out, "the function made of")
 
 
 class Batch(Link):
@@ -310,7 +301,7 @@ class Batch(Link):
         self.last = last
         self.workers = workers
         self.batched = parent.batched + 1
-        self.gathers = self.static = False
+        self.gathers = False
         self.masked = last == "pad"
         if parent.count is not None:
             self.count = parent.count // size if last == "drop" else -(-parent.count // size)
@@ -367,10 +358,7 @@ class Batch(Link):
             element = loads[row]()
             found = leaves_like(spec, element)
             if found is None:
-                source = self.parent
-                while isinstance(source, Link):
-                    source = source.parent
-                hint = "; size= makes all images one size" if source.op == "image_folder" else ""
+                hint = "; size= makes all images one size" if self.source.op == "image_folder" else ""
                 raise self.fault(
                     f"Expected {text(spec)} as of the first example, got {text(element)} of {name(row)}{hint}"
                 )
@@ -415,12 +403,8 @@ def fresh(spec, rows):
     return [np.empty((rows, *leaf.shape), leaf.dtype) for leaf in leaves(spec)]
 
 
-def placed(spec, found, out):
-    """Writes the leaves into the first rows of the arrays, and returns the structure of these rows."""
-    return rebuild(spec, [_placed(leaf, array) for leaf, array in zip(found, out)])
-
-
 def _placed(leaf, array):
+    """Writes the leaf into the first rows of the array, and returns these."""
     target = array[: len(leaf)] if leaf.ndim else array[...]
     if target.shape != leaf.shape:
         raise mistake("load", f"Expected an array for {text(leaf)}, got {text(array)}", act="called")

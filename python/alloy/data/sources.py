@@ -9,8 +9,8 @@ import numpy as np
 
 from alloy.data.dataset import Dataset
 from alloy.data.elements import Reader, take
-from alloy.data.nodes import Node, batches_of, placed, what
-from alloy.data.spec import Spec, leaves_like, spec_of, text
+from alloy.data.nodes import Node, batches_of, what
+from alloy.data.spec import Spec, spec_of, text
 from alloy.engine.structure import convert, leaves, rebuild
 
 __all__ = ["from_arrays", "from_items", "from_iterator"]
@@ -79,8 +79,8 @@ class Arrays(Node):
         return self.read(0, 0)
 
     def read(self, epoch, position, out=None):
-        found = [array[position] for array in self._arrays]
-        return rebuild(self._spec, found) if out is None else placed(self._spec, found, out)
+        element = rebuild(self._spec, [array[position] for array in self._arrays])
+        return self.checked(element, epoch, position, out)
 
     def gather(self, epoch, rows, out=None):
         if out is None:
@@ -111,15 +111,6 @@ class _Given(Node):
             name = self.name(epoch, position)
             raise self.fault(f"Expected arrays of numbers, got {name} with {error}", TypeError) from error
 
-    def _placed(self, element, out, epoch, position):
-        if out is None and not self.batched:
-            return element
-        found = leaves_like(self.spec, element)
-        if found is None:
-            name = self.name(epoch, position)
-            raise self.fault(f"Expected {text(self.spec)} as of the first example, got {text(element)} of {name}")
-        return element if out is None else placed(self.spec, found, out)
-
 
 class Items(_Given):
     def __init__(self, items, batched=False, op="from_items"):
@@ -145,7 +136,7 @@ class Items(_Given):
         return self._item(0)
 
     def read(self, epoch, position, out=None):
-        return self._placed(self._item(position), out, epoch, position)
+        return self.checked(self._item(position), epoch, position, out)
 
     def _item(self, position):
         try:
@@ -157,11 +148,6 @@ class Items(_Given):
 
     def name(self, epoch, position):
         return f"{'batch' if self.batched else 'example'} {position}"
-
-
-def _own(leaf):
-    """Copies an array that an iterator may overwrite before it is used."""
-    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
 
 class Stream(_Given):
@@ -206,16 +192,13 @@ class Stream(_Given):
             for element in elements:
                 if self._first is None:
                     self._first = element
-                yield partial(self._load, element, epoch, position)
+                yield partial(self.checked, element, epoch, position)
                 position += 1
         if position == 0:
             raise self.fault(
                 f"Expected a function that returns a fresh iterator for each epoch, got one without examples in epoch "
                 f"{epoch}"
             )
-
-    def _load(self, element, epoch, position, out=None):
-        return self._placed(element, out, epoch, position)
 
     def _read(self, epoch):
         """Returns the elements of a fresh iterator."""
@@ -242,7 +225,8 @@ class Stream(_Given):
             except Exception as error:
                 name = self.name(epoch, position)
                 raise self.fault(f"The iterator failed at {name}: {what(error)}") from error
-            yield convert(_own, self._element(given, epoch, position))
+            element = self._element(given, epoch, position)
+            yield convert(lambda leaf: leaf.copy(), element)  # the iterator may overwrite its arrays
             position += 1
 
     def name(self, epoch, position):

@@ -40,32 +40,21 @@ def text(structure) -> str:
 def leaves_like(spec, element) -> list | None:
     """Returns the leaves of an element in the order of the spec, or None if the element has another structure, or a
     leaf has another shape (None fits any extent) or dtype (int32 fits int64)."""
-    found = []
-    return found if _collect(spec, element, found) else None
-
-
-def _collect(spec, element, found) -> bool:
     if isinstance(spec, Spec):
-        shape, dtype = spec
-        if isinstance(element, (tuple, dict)) or not (
-            element.dtype == dtype or (dtype == np.int64 and element.dtype == np.int32)
-        ):
-            return False
-        given = element.shape
-        if given != shape and not (
-            len(given) == len(shape) and all(extent is None or extent == had for extent, had in zip(shape, given))
-        ):
-            return False
-        found.append(element)
-        return True
-    if isinstance(spec, tuple):
-        return (
-            isinstance(element, tuple)
-            and len(element) == len(spec)
-            and all(_collect(part, given, found) for part, given in zip(spec, element))
-        )
-    return (
-        isinstance(element, dict)
-        and element.keys() == spec.keys()
-        and all(_collect(part, element[key], found) for key, part in spec.items())
-    )
+        return [element] if not isinstance(element, (tuple, dict)) and _fits(element, *spec) else None
+    kind = dict if isinstance(spec, dict) else tuple
+    if not isinstance(element, kind) or len(element) != len(spec):
+        return None
+    found = []
+    for key, part in spec.items() if kind is dict else enumerate(spec):
+        inner = None if kind is dict and key not in element else leaves_like(part, element[key])
+        if inner is None:
+            return None
+        found += inner
+    return found
+
+
+def _fits(leaf, shape, dtype) -> bool:
+    alike = leaf.dtype == dtype or (dtype == np.int64 and leaf.dtype == np.int32)
+    extents = zip(shape, leaf.shape)
+    return alike and leaf.ndim == len(shape) and all(extent in (None, given) for extent, given in extents)
