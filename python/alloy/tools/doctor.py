@@ -71,10 +71,7 @@ def run(command, limit: float, env: dict | None = None, cwd=None, kept: int = 20
         except OSError as error:
             return Outcome(f"cannot be started: {error.strerror}", 0.0, "")
         try:
-            status = child.wait(limit)
-            ended = (
-                f"ended by {_signal_name(-status)}" if status < 0 else f"ended with status {status}" if status else ""
-            )
+            ended = _end(child.wait(limit))
         except BaseException as stop:
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
@@ -89,11 +86,11 @@ def run(command, limit: float, env: dict | None = None, cwd=None, kept: int = 20
         return Outcome(ended, time.monotonic() - start, log.read().decode(errors="replace"))
 
 
-def _signal_name(number):
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+def _end(status):
+    if status >= 0:
+        return f"ended with status {status}" if status else ""
+    names = {each.value: each.name for each in signal.Signals}
+    return f"ended by {names.get(-status, f'signal {-status}')}"
 
 
 @dataclass(frozen=True)
@@ -128,14 +125,10 @@ class Finding:
     @property
     def row(self) -> str:
         """The consequence for the row of quirks.def; "" if the question has none."""
-        if not self.question.quirk:
-            return ""
-        return {
-            "known": "as the table says",
-            "stale": "the table is wrong here",
-            "wrong": "the table is wrong here",
-            "died": "the table is wrong here",
-        }.get(self.verdict, "the table says nothing of this system")
+        if not self.question.quirk or self.verdict == "known":
+            return "as the table says" if self.question.quirk else ""
+        is_wrong = self.verdict in ("stale", *UNKNOWN)
+        return "the table is wrong here" if is_wrong else "the table says nothing of this system"
 
 
 def questions(program) -> tuple[str, list[Question]]:
@@ -169,13 +162,8 @@ def judge(question: Question, outcome: Outcome) -> str:
     answered = answer is not None
     is_right = answered and question.expected != "" and agrees(answer, question.expected, question.tolerance)
     if question.effect == "aborts":
-        return (
-            "known"
-            if outcome.ended.startswith("ended")
-            else "stale"
-            if is_right or answered and not question.expected
-            else "wrong"
-        )
+        stale = is_right or answered and not question.expected
+        return "known" if outcome.ended.startswith("ended") else "stale" if stale else "wrong"
     if question.effect == "wrong" and answered:
         return "stale" if is_right else "known" if agrees(answer, question.told, question.tolerance) else "wrong"
     if answer == ABSENT or question.expected == "" and question.effect == "none":
@@ -208,7 +196,7 @@ def number(word: str) -> float | int | None:
     return None
 
 
-def table(findings: list[Finding], width: int = 80) -> str:
+def table(findings: list[Finding]) -> str:
     """Returns a line for each question, and more lines if there is something to tell."""
     lines = []
     for finding in findings:
@@ -222,7 +210,7 @@ def table(findings: list[Finding], width: int = 80) -> str:
         if question.effect != "none":
             told.append(f"{question.quirk}: {finding.row}")
         for text in told:
-            lines += textwrap.wrap(text, width, initial_indent=" " * 7, subsequent_indent=" " * 9, max_lines=4)
+            lines += textwrap.wrap(text, 80, initial_indent=" " * 7, subsequent_indent=" " * 9, max_lines=4)
     return "\n".join(lines)
 
 
