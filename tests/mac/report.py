@@ -29,7 +29,7 @@ TIMED = ("empty", "product-float32", "product-float16", "convolution-NHWC", "con
          "convolution-float16", "attention", "batch_norm", "16-steps-together", "16-steps-called", "16-steps-submitted",
          "resnet50")  # fmt: skip
 
-_spec = importlib.util.spec_from_file_location("doctor", ROOT / "python" / "alloy" / "tools" / "doctor.py")
+_spec = importlib.util.spec_from_file_location("doctor", ROOT / "csrc" / "probes" / "doctor.py")
 doctor = sys.modules["doctor"] = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(doctor)
 VERDICTS = {

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shlex
 import sys
 import traceback
@@ -12,13 +13,14 @@ import numpy as np
 import typer
 
 import alloy as al
+from alloy import _core
 from alloy.engine.structure import leaves
 from alloy.measuring import inspection
 from alloy.measuring.profile import GROUPS
 from alloy.messages.location import is_users_file
 from alloy.messages.text import amount
 from alloy.tools import bench as timing
-from alloy.tools import clang, demo, doctor, drawing, packages, predictions, run
+from alloy.tools import clang, demo, drawing, packages, predictions, run
 from alloy.training.batches import as_dataset, parts_of
 from alloy.training.checkpoint import said_of
 
@@ -328,14 +330,9 @@ def ask():
     """Asks MPSGraph on this machine 80 questions.
 
     Ends with status 1 if an answer is neither expected nor known."""
-    program = doctor.program()
-    system, asked = doctor.questions(program)
-    typer.echo(f"alloy {al.__version__} asks {doctor.whose(system)}")
-    findings = [doctor.ask(program, question) for question in asked]
-    typer.echo(f"{doctor.table(findings)}\n\n{doctor.summary(findings)}\n{doctor.legend(findings)}")
-    if any(finding.verdict in doctor.UNKNOWN for finding in findings):
-        typer.echo("These answers are news: please send them, or the report of make mac-report.")
-        raise typer.Exit(1)
+    package = Path(_core.__file__).parent
+    doctor = runpy.run_path(str(package / "doctor.py"))
+    raise typer.Exit(doctor["main"](f"alloy {al.__version__}", package / "alloy_probes"))
 
 
 def _version(asked: bool):

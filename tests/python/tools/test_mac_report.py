@@ -13,15 +13,16 @@ import sys
 import time
 
 import pytest
-from typer.testing import CliRunner
 
-from alloy.tools import cli, doctor
+from alloy import _core
 from quirks import QUIRKS
 
 ROOT = pathlib.Path(__file__).parents[3]
 _spec = importlib.util.spec_from_file_location("mac_report", ROOT / "tests" / "mac" / "report.py")
 report = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(report)
+doctor = report.doctor
+PROBES = pathlib.Path(_core.__file__).with_name("alloy_probes")
 
 # Stands for alloy_probes: a question for everything that can become of a child. The row "sums" is of this system,
 # "stars" of another.
@@ -169,7 +170,7 @@ def test_answers_are_numbers_where_they_can_be(answer, expected, tolerance, agre
 
 
 def test_every_row_of_the_quirks_is_asked_for():
-    _, questions = doctor.questions(doctor.program())
+    _, questions = doctor.questions(PROBES)
     assert set(QUIRKS) == {question.quirk for question in questions} - {""}
     assert len({question.name for question in questions}) == len(questions)
     assert all(0 < len(question.text) <= 44 and question.reason for question in questions)
@@ -182,27 +183,25 @@ def test_every_row_of_the_quirks_is_asked_for():
 )
 def test_the_portable_framework_is_right(name, monkeypatch):
     monkeypatch.delenv("ALLOY_PRETEND", raising=False)  # as it is, not as it may imitate another
-    questions = {question.name: question for question in doctor.questions(doctor.program())[1]}
-    finding = doctor.ask(doctor.program(), questions[name])
+    questions = {question.name: question for question in doctor.questions(PROBES)[1]}
+    finding = doctor.ask(PROBES, questions[name])
     assert finding.verdict == "right", finding.says
 
 
 def test_what_the_framework_refuses_ends_a_child_alone(monkeypatch):
     monkeypatch.setenv("ALLOY_PRETEND", "macos13")
-    questions = {question.name: question for question in doctor.questions(doctor.program())[1]}
-    finding = doctor.ask(doctor.program(), questions["bfloat16_cast"])
+    questions = {question.name: question for question in doctor.questions(PROBES)[1]}
+    finding = doctor.ask(PROBES, questions["bfloat16_cast"])
     assert finding.verdict == "known" and re.search("bfloat16", finding.says)
 
 
 @pytest.mark.parametrize("system, name", [("macos13", "macOS 13.3"), ("macos26", "macOS 26.0")])
 def test_imitations_do_what_the_table_says(system, name, monkeypatch):
     monkeypatch.setenv("ALLOY_PRETEND", system)
-    listed, questions = doctor.questions(doctor.program())
+    listed, questions = doctor.questions(PROBES)
     assert listed == name and doctor.whose(listed) == f"the portable framework, which imitates {name}"
     rows = [
-        doctor.ask(doctor.program(), question)
-        for question in questions
-        if question.quirk or question.name == "fused_attention"
+        doctor.ask(PROBES, question) for question in questions if question.quirk or question.name == "fused_attention"
     ]
     assert {
         finding.question.quirk: (finding.verdict, finding.row) for finding in rows if finding.question.effect != "none"
@@ -212,17 +211,16 @@ def test_imitations_do_what_the_table_says(system, name, monkeypatch):
     assert all(finding.verdict in ("right", "open") for finding in rows if finding.question.effect == "none")
 
 
-def test_doctor(program, monkeypatch):
-    monkeypatch.setattr(doctor, "program", lambda: program)
-    monkeypatch.setattr(doctor, "LIMIT", 1)
-    monkeypatch.setattr(doctor.ask, "__defaults__", (1,))
-    done = CliRunner().invoke(cli._commands, ["doctor"])
-    assert done.exit_code == 1
-    assert "18 questions: 2 right" in done.stdout and "make mac-report" in done.stdout.splitlines()[-1]
-    assert max(map(len, done.stdout.splitlines())) <= 80
+def test_doctor(program, capsys):
+    assert doctor.main("alloy 1", program, limit=1) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("alloy 1 asks ") and "18 questions: 2 right" in out
+    assert "make mac-report" in out.splitlines()[-1] and max(map(len, out.splitlines())) <= 80
     program.write_text(re.sub(r"ROWS = \[.*?\]", 'ROWS = ["right", "known", "stale", "open"]', PROGRAM, flags=re.S))
-    done = CliRunner().invoke(cli._commands, ["doctor"])
-    assert done.exit_code == 0 and "4 questions: 1 right, 1 known, 1 stale, 1 open" in done.stdout
+    assert doctor.main("alloy 1", program, limit=1) == 0
+    assert "4 questions: 1 right, 1 known, 1 stale, 1 open" in capsys.readouterr().out
+    with pytest.raises(FileNotFoundError, match="The program none is missing in .*; install Alloy again"):
+        doctor.main("alloy 1", program.with_name("none"))
 
 
 def test_doctor_asks_the_framework_here():
@@ -232,7 +230,7 @@ def test_doctor_asks_the_framework_here():
     assert done.returncode == 0, done.stdout
     assert re.search(r"^\d+ questions: \d+ right", done.stdout, re.M) and done.stderr == ""
     unanswered = re.findall(r"^open +(\w+) .*\n +(?:ended|ends|no end) ", done.stdout, re.M)
-    _, questions = doctor.questions(doctor.program())
+    _, questions = doctor.questions(PROBES)
     assert set(unanswered) <= {question.name for question in questions if "refused on Linux" in question.reason}
 
 

@@ -1,8 +1,8 @@
-"""Asks MPSGraph on this machine the questions of csrc/probes, each in a process of its own, and judges the answers.
+"""Asks MPSGraph on this machine the questions of csrc/probes, each in a process of its own, and judges the answers: the
+program of `alloy doctor`, and a part of `make mac-report`.
 
-It uses only the standard library, not even this package, so that a report can be made where the package cannot be
-built. The tables of csrc/probes hold questions and expected answers, csrc/ir/quirks.def the answers that Macs are known
-to give instead."""
+It uses only the standard library, so that a report can be made where the package cannot be built. The tables of
+csrc/probes hold questions and expected answers, csrc/ir/quirks.def the answers that Macs are known to give instead."""
 
 import math
 import os
@@ -224,13 +224,16 @@ def legend(findings: list[Finding]) -> str:
     return "\n".join(f"{name:6} {meaning}" for name, meaning in VERDICTS.items() if name in met)
 
 
-def program() -> Path:
-    """Returns the path of alloy_probes in the installed package. FileNotFoundError: it was built without."""
-    from alloy import _core
-
-    path = Path(_core.__file__).with_name("alloy_probes")
-    if not path.exists():
-        raise FileNotFoundError(
-            f"The program alloy_probes is missing beside {Path(_core.__file__).name}; install Alloy again."
-        )
-    return path
+def main(asker: str, program: Path, limit: float = LIMIT) -> int:
+    """Asks all questions, prints the answers, and returns 1 if one is neither expected nor known, otherwise 0. asker:
+    the name and version of the package. limit: seconds for a question. FileNotFoundError: there is no such program."""
+    if not program.exists():
+        raise FileNotFoundError(f"The program {program.name} is missing in {program.parent}; install Alloy again.")
+    system, asked = questions(program)
+    print(f"{asker} asks {whose(system)}")
+    findings = [ask(program, question, limit) for question in asked]
+    print(f"{table(findings)}\n\n{summary(findings)}\n{legend(findings)}")
+    is_news = any(finding.verdict in UNKNOWN for finding in findings)
+    if is_news:
+        print("These answers are news: please send them, or the report of make mac-report.")
+    return int(is_news)
