@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -163,7 +164,7 @@ class Stream(_Given):
         self._open: Callable[[], Any] = function if callable(function) and not self._once else lambda: function
         self._lock = threading.Lock()
         self._begun = False  # True: an iterator that can be read once has begun
-        self._kept = None  # the first epoch's iterator, whose first example was read to know the structure
+        self._kept = None  # the first epoch's examples, of which the first was read to know the structure
         self._first = None
 
     def __str__(self):
@@ -178,23 +179,18 @@ class Stream(_Given):
                     self._first = next(examples)
                 except StopIteration:
                     raise self.fault("Expected one or more examples, got an iterator without any") from None
-                self._kept = examples
+                self._kept = chain([self._first], examples)
             return self._first
 
     def stream(self, epoch):
         with self._lock:
-            examples, self._kept = self._kept, None
-            first = () if examples is None else (self._first,)
-            if examples is None:
-                examples = self._read(epoch)
-        position = 0
-        for elements in (first, examples):
-            for element in elements:
-                if self._first is None:
-                    self._first = element
-                yield partial(self.checked, element, epoch, position)
-                position += 1
-        if position == 0:
+            examples, self._kept = self._kept or self._read(epoch), None
+        position = None
+        for position, element in enumerate(examples):
+            if self._first is None:
+                self._first = element
+            yield partial(self.checked, element, epoch, position)
+        if position is None:
             raise self.fault(
                 f"Expected a function that returns a fresh iterator for each epoch, got one without examples in epoch "
                 f"{epoch}"
