@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 
@@ -11,33 +10,25 @@ import pytest
 
 import alloy as al
 from alloy.messages.text import amount
-from kinds import FAST
 
 KEPT = {"model.safetensors", "config.toml", "checkpoint.safetensors", "history.csv", "history.png"}
 
 
-def run(*command, cwd, fails=False):
-    done = subprocess.run([sys.executable, *map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=300)
-    assert bool(done.returncode) == fails, done.stderr
-    return done
-
-
-def test_train(tmp_path):
-    done = run("-m", "alloy.tools.cli", "train", "--epochs", 1, "--seed", 3, "--output", "out", cwd=tmp_path)
-    first, *_, last = done.stdout.splitlines()
+def test_train(tmp_path, alloy):
+    done = alloy("train --epochs 1 --seed 3 --output out")
+    first, *_, last = done.out.splitlines()
     assert re.fullmatch(r"test loss \d\.\d+, accuracy 0\.\d+", last) and float(last.split()[-1]) > 0.5
-    assert re.fullmatch(r"epoch 1/1( +\w+ \d\.\d{4}){4}", first) and done.stderr == ""
+    assert re.fullmatch(r"epoch 1/1( +\w+ \d\.\d{4}){4}", first) and done.err == ""
     assert {path.name for path in (tmp_path / "out").iterdir()} == KEPT
 
 
-def test_train_a_residual_network_on_cifar10(tmp_path, rng):
+def test_train_a_residual_network_on_cifar10(tmp_path, rng, alloy):
     for name in [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]:
         records = rng.integers(0, 256, (2, 3073), np.uint8)
         records[:, 0] %= 10
         records.tofile(tmp_path / name)
-    options = "--model alloy.models:resnet18 --data alloy.data:cifar10 --path . --epochs 1 --batch-size 5"
-    done = run("-m", "alloy.tools.cli", "train", *options.split(), cwd=tmp_path)
-    assert re.fullmatch(r"test loss [\d.e+]+, accuracy [01]\.?\d*", done.stdout.splitlines()[-1])
+    done = alloy("train --model alloy.models:resnet18 --data alloy.data:cifar10 --path . --epochs 1 --batch-size 5")
+    assert re.fullmatch(r"test loss [\d.e+]+, accuracy [01]\.?\d*", done.out.splitlines()[-1]), done.err
     assert (tmp_path / "runs" / "resnet18-cifar10" / "model.safetensors").stat().st_size > 4 * 11_181_642
 
 
@@ -58,21 +49,21 @@ def test_what_train_cannot_do(options, says, tmp_path, alloy):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_inspect(tmp_path):
+def test_inspect(tmp_path, alloy):
     (tmp_path / "run.toml").write_text(
         'model = "alloy.models:resnet50"\ndata = "alloy.tools.demo:digits"\nsize = 32\nchannels = 3\n'
         'loss = "softmax_cross_entropy"\noptimizer = "adam"\n'
     )
-    done = run("-m", "alloy.tools.cli", "inspect", "run.toml", "--batch-size", 2, cwd=tmp_path)
-    rows = {row[0]: row for row in (line.split() for line in done.stdout.splitlines()) if row}
-    assert re.search(r"^ +total +23,528,522 ", done.stdout, re.M)
+    done = alloy("inspect run.toml --batch-size 2")
+    rows = {row[0]: row for row in (line.split() for line in done.out.splitlines()) if row}
+    assert re.search(r"^ +total +23,528,522 ", done.out, re.M)
     # 13x13 positions of 7x7 windows of 3 channels for 64 filters, and a matrix of 2048 by 10 with its bias.
     assert " ".join(rows["conv2d_0"][-3:]) == f"9,408 {amount(2 * 2 * 13 * 13 * 7 * 7 * 3 * 64)}"
     assert " ".join(rows["dense_0"][-3:]) == f"20,490 {amount(2 * 2 * 2048 * 10 + 2 * 10)}"
     assert " ".join(rows["stage3/block2/branch/conv2d_1"][1:5]) == "(2, 1, 1, 512)"
     if al.device().kind == "cpu":
-        assert "training step" in done.stdout and float(rows["arena"][1]) > 0 and rows["arena"][2] == "MB"
-    assert max(map(len, done.stdout.splitlines())) <= 80
+        assert "training step" in done.out and float(rows["arena"][1]) > 0 and rows["arena"][2] == "MB"
+    assert max(map(len, done.out.splitlines())) <= 80
     files = {path.name: path.read_text() for path in (tmp_path / "runs" / "resnet50").iterdir()}
     assert files.keys() == {"graph.svg", "graph.html"}
     assert files["graph.svg"].startswith("<svg") and "stage3" in files["graph.html"]
@@ -80,8 +71,8 @@ def test_inspect(tmp_path):
     assert not re.search(r"typer|runpy|\w\.py:", files["graph.html"]), "places in no user's file"
 
 
-def test_info(tmp_path):
-    lines = run("-m", "alloy.tools.cli", "info", cwd=tmp_path).stdout.splitlines()
+def test_info(alloy):
+    lines = alloy("info").out.splitlines()
     assert lines[0] == f"alloy {al.__version__}" and lines[1].startswith(f"device: {al.device().name}")
     assert not any(line.endswith(": 0") for line in lines)
 
@@ -133,28 +124,6 @@ def test_a_directory_that_is_missing_is_made_and_no_backend_is_needed(tmp_path):
     assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == KEPT
 
 
-@FAST
-def test_an_interrupt_ends_a_command_with_a_line(tmp_path):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "alloy.tools.cli", "train", "--epochs", "100000"],
-        cwd=tmp_path,
-        text=True,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test run in the background ignores it
-    )
-    try:
-        assert re.match(r"epoch +1/100000  loss", process.stdout.readline())
-        process.send_signal(signal.SIGINT)
-        _, rest = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 130
-    said = "alloy: interrupted; alloy train runs/cnn-digits/config.toml --resume goes on"
-    assert rest.splitlines()[-1] == said and "Traceback" not in rest
-    assert (tmp_path / "runs" / "cnn-digits" / "checkpoint.safetensors").exists()
-
-
 def test_a_reader_may_leave(tmp_path):
     command = f"{sys.executable} -m alloy.tools.cli inspect | head -1"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
@@ -187,9 +156,7 @@ cli.app()
     )
 
 
-def test_importing_the_package_imports_none_of_its_tools(tmp_path):
-    script = "import alloy, sys; print({name.split('.')[0] for name in sys.modules} & {*sys.argv[1:]}, end='')"
-    slow = ("typer", "click", "rich", "matplotlib", "tqdm", "tomllib", "tomli_w", "PIL")
-    assert run("-c", script, *slow, cwd=tmp_path).stdout == "set()"
-    drawing = "import alloy, sys; print('alloy.tools.drawing' in sys.modules, end='')"
-    assert run("-c", drawing, cwd=tmp_path).stdout == "False"
+def test_importing_the_package_imports_none_of_its_tools():
+    slow = ("typer", "click", "rich", "matplotlib", "tqdm", "tomllib", "tomli_w", "PIL", "alloy.tools.drawing")
+    script = f"import alloy, sys; print({{*sys.modules}} & {{*{slow!r}}}, end='')"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "set()"
