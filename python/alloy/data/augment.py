@@ -25,27 +25,20 @@ class _Images:
     draws = True
 
     def __call__(self, images, *rest, rng=None):
-        images = self._checked(images)
+        if not isinstance(images, np.ndarray) or images.ndim not in (3, 4):
+            given = getattr(images, "shape", type(images).__name__)
+            expected = "images (height, width, channels) or a batch of them as the first part"
+            raise self.mistake(f"Expected {expected}, got {given}", TypeError)
+        if images.dtype not in (np.uint8, np.float32):
+            raise self.mistake(f"Expected images of uint8 or float32, got {images.dtype}", TypeError)
         if self.draws and rng is None:
-            raise mistake(
-                self.op, f"Expected random numbers, which map({self.op}(...), seed=0) gives it", TypeError, "called"
-            )
+            raise self.mistake(f"Expected random numbers, which map({self.op}(...), seed=0) gives it", TypeError)
         changed = self.change(images if images.ndim == 4 else images[None], rng)
         changed = changed if images.ndim == 4 else changed[0]
         return (changed, *rest) if rest else changed
 
-    def _checked(self, images):
-        given = getattr(images, "shape", type(images).__name__)
-        if not isinstance(images, np.ndarray) or images.ndim not in (3, 4):
-            raise mistake(
-                self.op,
-                f"Expected images (height, width, channels) or a batch of them as the first part, got {given}",
-                TypeError,
-                "called",
-            )
-        if images.dtype not in (np.uint8, np.float32):
-            raise mistake(self.op, f"Expected images of uint8 or float32, got {images.dtype}", TypeError, "called")
-        return images
+    def mistake(self, said, kind: type[Exception] = ValueError):
+        return mistake(self.op, said, kind, "called")
 
     def change(self, images: np.ndarray, rng) -> np.ndarray:
         """Changes images (n, height, width, channels)."""
@@ -74,11 +67,8 @@ class random_crop(_Images):
         size = self.size or (height, width)
         room = height + 2 * rows - size[0], width + 2 * columns - size[1]
         if min(room) < 0:
-            raise mistake(
-                self.op,
-                f"Expected images of {size} or more with padding {self.padding}, got {(height, width)}",
-                act="called",
-            )
+            given = f"with padding {self.padding}, got {(height, width)}"
+            raise self.mistake(f"Expected images of {size} or more {given}")
         places = rng.integers(0, [extent + 1 for extent in room], (count, 2)).tolist()
         padded = np.zeros((height + 2 * rows, width + 2 * columns, channels), images.dtype)
         cropped = np.empty((count, *size, channels), images.dtype)
@@ -99,7 +89,7 @@ class random_flip(_Images):
     def __init__(self, mode="horizontal"):
         if mode not in _FLIPS:
             known = '"horizontal", "vertical" or "horizontal_and_vertical"'
-            raise mistake(self.op, f"Expected the mode {known}, got {mode!r}", act="called")
+            raise self.mistake(f"Expected the mode {known}, got {mode!r}")
         self.mode = mode
 
     def change(self, images, rng):
@@ -123,16 +113,14 @@ class normalize(_Images):
     def __init__(self, mean, std):
         self.mean, self.std = np.asarray(mean, np.float64), np.asarray(std, np.float64)
         if self.mean.ndim > 1 or self.std.ndim > 1 or not np.isfinite(self.mean).all():
-            raise mistake(
-                self.op, f"Expected a finite mean and a std for each channel, got {mean} and {std}", act="called"
-            )
+            raise self.mistake(f"Expected a finite mean and a std for each channel, got {mean} and {std}")
         if not (np.isfinite(self.std).all() and (self.std > 0).all()):
-            raise mistake(self.op, f"Expected a std above 0, got {std}", act="called")
+            raise self.mistake(f"Expected a std above 0, got {std}")
 
     def change(self, images, rng):
         for each in (self.mean, self.std):
             if each.ndim and each.shape != images.shape[-1:]:
-                raise mistake(self.op, f"Expected images of {len(each)} channels, got {images.shape[-1]}", act="called")
+                raise self.mistake(f"Expected images of {len(each)} channels, got {images.shape[-1]}")
         unit = 255 if images.dtype == np.uint8 else 1
         scaled = images * np.float32(1 / (self.std * unit))
         scaled -= np.float32(self.mean / self.std)

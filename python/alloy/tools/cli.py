@@ -19,8 +19,8 @@ from alloy.measuring import inspection
 from alloy.measuring.profile import GROUPS
 from alloy.messages.location import is_users_file
 from alloy.messages.text import amount
+from alloy.tools import arrays, clang, demo, drawing, run
 from alloy.tools import bench as timing
-from alloy.tools import clang, demo, drawing, packages, predictions, run
 from alloy.training.batches import as_dataset, parts_of
 from alloy.training.checkpoint import said_of
 
@@ -77,8 +77,7 @@ def train(
     output = output or run.place(config, settings)
     made = run.made(settings)
     run.prove(output)
-    with run.claimed(output):
-        _trained(made, output, resume)
+    _trained(made, output, resume)
 
 
 def _trained(made, output, resume):
@@ -117,8 +116,9 @@ class _Interrupted(Exception):
 
 def _values(values: dict) -> str:
     numbers = [f"{name} {value:.4g}" for name, value in values.items() if np.ndim(value) == 0]
-    arrays = [f"\n{name}\n{_array(value)}" for name, value in values.items() if np.ndim(value)]
-    return ", ".join(numbers) + "".join(arrays)
+    return ", ".join(numbers) + "".join(
+        f"\n{name}\n{_array(value)}" for name, value in values.items() if np.ndim(value)
+    )
 
 
 def _array(values) -> str:
@@ -152,13 +152,16 @@ def predict(
 
     As comma-separated values: the likeliest class and the probability of each class, or the model's numbers."""
     settings = run.settings_of(path)
-    read = {source: predictions.rows(source) for source in sources}
+    read = {
+        source: np.asarray(run.function(source)()) if run.is_function(source) else arrays.only("predict", source, "x")
+        for source in sources
+    }
     labels, rows = [f"{name}:{i}" for name in read for i in range(len(read[name]))], np.concatenate([*read.values()])
     trainer = run.trained("predict", path, settings, rows)
     values = trainer.predict(rows, settings.get("batch_size"))
     if not isinstance(values, np.ndarray):
         raise ValueError("[config] Expected a model with one output, got one with several; use Trainer.predict.")
-    text = predictions.table(settings["loss"], labels, values)
+    text = arrays.table(settings["loss"], labels, values)
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -181,13 +184,15 @@ def export(
     trainer = run.trained("predict", path, settings, rows)
     trainer.export(output, rows)
     made = al.load_executable(output)
-    typer.echo(f"saved {output}\n{packages.ports(made)}")
+    typer.echo(f"saved {output}\n{arrays.ports(made)}")
 
 
 @_commands.command("run")
 def run_package(
     path: Path = typer.Argument(..., metavar="PACKAGE", help="A file of alloy export or Executable.export."),
-    files: list[str] = typer.Argument(None, metavar="[NAME=]FILE", help="Inputs: .npy files, or .npz by their names."),
+    files: list[str] = typer.Argument(
+        None, metavar="[NAME=]FILE", help="Inputs: .npy or .csv files, or .npz by their names."
+    ),
     output: Path = typer.Option(
         None,
         "--output",
@@ -201,15 +206,15 @@ def run_package(
     Without files it prints the model's inputs and outputs."""
     executable = al.load_executable(path)
     if not files and executable.feeds and output is None:
-        typer.echo(packages.ports(executable))
+        typer.echo(arrays.ports(executable))
         return
     if output is not None:
-        packages.require_place(str(output), len(executable.fetches))
-    results = packages.named(executable, executable(packages.inputs(executable, files or [])))
+        arrays.require_place(str(output), len(executable.fetches))
+    results = arrays.named(executable, executable(arrays.inputs(executable, files or [])))
     if output is None:
-        typer.echo(packages.text(results))
+        typer.echo(arrays.text(results))
     else:
-        packages.write(str(output), results)
+        arrays.write(str(output), results)
 
 
 def _sample(config, **given):

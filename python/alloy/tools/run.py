@@ -1,7 +1,6 @@
 """A run: the training that a file in TOML describes, and its directory. EXAMPLE shows such a file: it names functions,
 and its other settings go to the Trainer, to its fit, and to the functions."""
 
-import fcntl
 import importlib
 import importlib.util
 import inspect
@@ -9,7 +8,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -251,22 +249,6 @@ def prove(directory: Path) -> None:
             pass
     except OSError as error:
         raise ValueError(f"Expected a directory to write into, got {directory}: {error.strerror}.") from None
-
-
-@contextmanager
-def claimed(directory: Path):
-    """Locks the directory against other trainings. ValueError: one runs there."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # a file system without locks
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                what = f"a directory in which no other training runs, got {directory}; --output names another"
-                raise ValueError(f"[config] Expected {what}.") from None
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def require_same(settings: dict, directory: Path) -> None:

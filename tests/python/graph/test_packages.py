@@ -365,7 +365,7 @@ def test_a_run_of_ones_own_data(alloy, tmp_path, rng):
         ("run . x.npy", "is a directory; packages of this framework are files"),
         ("run step y.npy", "Expected the file y.npy, which is not there"),
         ("run step .", "Expected the file ., which is no file"),
-        ("run step text.txt", "Expected an .npy or .npz file, got text.txt"),
+        ("run step text.txt", "Expected an .npy, .npz or .csv file, got text.txt"),
         ("run step text.npy", "Expected an array in text.npy, which cannot be read"),
         ("run step z=x.npy", "Expected an input among 'x' float32(?, 2), 'other' float32(?,), got 'z'"),
         ("run step othr=x.npy", "got 'othr'; the nearest is other"),
@@ -400,6 +400,9 @@ def test_what_the_command_cannot_do(command, says, alloy, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
     assert alloy("run step x.npy n.npy -o out.npz").status == 0
     assert [array.shape for array in np.load("out.npz").values()] == [(3, 2), (3,)]
+    (tmp_path / "x.csv").write_text("a,b\n1,1\n1,1\n1,1\n")
+    assert alloy("run step x.csv n.npy -o other.npz").status == 0
+    assert same([*np.load("other.npz").values()], [*np.load("out.npz").values()])
 
 
 def test_what_is_no_place_no_device_and_no_copy(exported, tmp_path, monkeypatch):
