@@ -38,7 +38,9 @@ class Node:
         return self._spec
 
     def find_spec(self):
-        raise NotImplementedError
+        """Returns the spec of the sample, with unknown numbers of examples."""
+        spec, axes = spec_of(self.sample()), self.batched
+        return convert(lambda leaf: Spec((*[None] * axes, *leaf.shape[axes:])[: len(leaf.shape)], leaf.dtype), spec)
 
     def sample(self):
         """Returns an element, or a batch of one, as a sample of the structure."""
@@ -251,7 +253,7 @@ class Map(Link):
         return f"{self.parent}.map({name}{'' if self.seed is None else f', seed={self.seed}'})"
 
     def find_spec(self):
-        spec = batches_of(spec_of(self.sample()), self.batched)
+        spec = Node.find_spec(self)
         parts = spec if isinstance(spec, (tuple, dict)) and not isinstance(spec, Spec) else ()
         last = (parts.get("mask") if isinstance(parts, dict) else parts[-1]) if len(parts) > 1 else None
         if self.masked and last != Spec((None,), np.dtype(np.float32)):
@@ -391,11 +393,6 @@ class Batch(Link):
     def _batch(self, loads, epoch, first):
         load = partial(self._stack, loads, lambda row: self.parent.name(epoch, first + row))
         return lambda out=None: load(out)
-
-
-def batches_of(spec, axes):
-    """Returns the spec with the first `axes` extents unknown."""
-    return convert(lambda leaf: Spec((*[None] * min(axes, len(leaf.shape)), *leaf.shape[axes:]), leaf.dtype), spec)
 
 
 def fresh(spec, rows):

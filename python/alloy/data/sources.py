@@ -10,8 +10,8 @@ import numpy as np
 
 from alloy.data.dataset import Dataset
 from alloy.data.elements import Reader, take
-from alloy.data.nodes import Node, batches_of, what
-from alloy.data.spec import Spec, spec_of, text
+from alloy.data.nodes import Node, what
+from alloy.data.spec import Spec, text
 from alloy.engine.structure import convert, leaves, rebuild
 
 __all__ = ["from_arrays", "from_items", "from_iterator"]
@@ -101,9 +101,6 @@ class _Given(Node):
         self.op = op
         self.batched = int(bool(batched))
         self._reader = Reader(self.op)
-
-    def find_spec(self):
-        return batches_of(spec_of(self.sample()), self.batched)
 
     def _element(self, given, epoch, position):
         try:

@@ -9,52 +9,35 @@ def in_threads(read, write, count, workers):
 
     It raises the exception of the least i that raised, as one thread would. All threads have ended when it returns or
     raises. Only after Ctrl-C they end later, each after its present read, and write nothing more."""
-    if workers == 1:
-        for i in range(count):
-            write(i, read(i))
-    else:
-        _Turns(read, write, count).take(min(workers, count))
+    turns, faults, lock, is_left = iter(range(count)), {}, threading.Lock(), threading.Event()
 
-
-class _Turns:
-    def __init__(self, read, write, count):
-        self._read = read
-        self._write = write
-        self._count = count
-        self._next = 0
-        self._faults = {}
-        self._lock = threading.Lock()
-
-    def take(self, workers):
-        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(workers - 1)]
-        try:
-            for thread in threads:
-                thread.start()
-            self._work(KeyboardInterrupt)
-            for thread in threads:
-                thread.join()
-        except BaseException:
-            with self._lock:
-                self._next = None
-            raise
-        if self._faults:
-            raise self._faults[min(self._faults)]
-
-    def _work(self, interrupt=()):
-        """Reads and writes until there is no turn left. interrupt: exceptions to raise at once."""
-        while True:
-            with self._lock:
-                if self._next is None or self._next == self._count or self._faults:
-                    return
-                i = self._next
-                self._next += 1
+    def work(interrupt=()):
+        while not faults and not is_left.is_set():
+            with lock:
+                i = next(turns, None)
+            if i is None:
+                return
             try:
-                given = self._read(i)
-                with self._lock:
-                    if self._next is None:
+                given = read(i)
+                with lock:
+                    if is_left.is_set():
                         return
-                    self._write(i, given)
+                    write(i, given)
             except interrupt:
                 raise
             except BaseException as error:
-                self._faults[i] = error
+                faults[i] = error
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers, count) - 1)]
+    try:
+        for thread in threads:
+            thread.start()
+        work(KeyboardInterrupt)
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        with lock:
+            is_left.set()
+        raise
+    if faults:
+        raise faults[min(faults)]

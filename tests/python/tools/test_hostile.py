@@ -2,8 +2,6 @@
 
 import copy
 import functools
-import gzip
-import importlib.util
 import pickle
 import re
 import subprocess
@@ -316,43 +314,6 @@ def test_tensors_are_keys():
     again = g.variables[0]
     assert v == again and not v != again and hash(v) == hash(again) and {v: 1}[again] == 1
     assert v != g.variable([1.0]) and v != "x" and v is not None and v != None and v not in ("x", None)  # noqa: E711
-
-
-def damaged(path, how):
-    rows = np.zeros((1797, 65))
-    if how == "class":
-        rows[5, 64] = 10
-    elif how == "nan":
-        rows[5, 64] = np.nan
-    elif how == "pixel":
-        rows[5, 3] = -1
-    elif how == "rows":
-        rows = rows[:7]
-    elif how == "columns":
-        rows = rows[:, :3]
-    data = gzip.compress(
-        "\n".join(",".join(map(str, row)) for row in rows).encode() if how != "text" else b"hello, world"
-    )
-    path.write_bytes(
-        {"empty": b"", "short": data[:200], "plain": b"1,2,3", "flipped": data[:300] + b"\xff" * 9 + data[309:]}.get(
-            how, data
-        )
-    )
-
-
-@pytest.mark.parametrize(
-    "how", ["empty", "short", "plain", "flipped", "text", "class", "nan", "pixel", "rows", "columns"]
-)
-def test_a_damaged_file_of_digits(how, tmp_path, monkeypatch):
-    folder = tmp_path / "datasets" / "data"
-    folder.mkdir(parents=True)
-    damaged(folder / "digits.csv.gz", how)
-    spec = type("Spec", (), {"submodule_search_locations": [str(tmp_path)]})()
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
-    with pytest.raises(
-        ValueError, match=r"^\[digits\] Expected .*digits\.csv\.gz, (which cannot be read|got other numbers)"
-    ):
-        al.data.digits()
 
 
 def test_places_are_those_of_the_user(tmp_path, monkeypatch):
