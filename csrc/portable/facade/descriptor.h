@@ -5,17 +5,29 @@
 
 #include "facade/errors.h"
 #include "facade/retained.h"
+#include "facade/selector.h"
 
-// How a descriptor begins, ends and is copied; the rest of the line initialises its fields.
+// The function that gives the fields of a descriptor, and raises for an object of another class.
+#define DESCRIPTOR_FIELDS(Fields, Descriptor)          \
+  Fields& fields_of(Descriptor* descriptor) {          \
+    static const Class our_class = [Descriptor class]; \
+    require_kind(descriptor, our_class);               \
+    return *static_cast<Fields*>(descriptor->_impl);   \
+  }
+
+// How an object with fields begins and ends, and how a descriptor is copied besides; the rest of the line initialises
+// the fields.
+#define FIELDS_LIFE(Fields, ...)                               \
+  -(instancetype)init {                                        \
+    if ((self = [super init])) _impl = new Fields __VA_ARGS__; \
+    return self;                                               \
+  }                                                            \
+  -(void)dealloc {                                             \
+    delete static_cast<Fields*>(_impl);                        \
+    [super dealloc];                                           \
+  }
 #define DESCRIPTOR_LIFE(Fields, ...)                                                             \
-  -(instancetype)init {                                                                          \
-    if ((self = [super init])) _impl = new Fields __VA_ARGS__;                                   \
-    return self;                                                                                 \
-  }                                                                                              \
-  -(void)dealloc {                                                                               \
-    delete static_cast<Fields*>(_impl);                                                          \
-    [super dealloc];                                                                             \
-  }                                                                                              \
+  FIELDS_LIFE(Fields, __VA_ARGS__)                                                               \
   -(id)copyWithZone : (NSZone*)zone {                                                            \
     decltype(self) copy = static_cast<decltype(self)>([[[self class] allocWithZone:zone] init]); \
     *static_cast<Fields*>(copy->_impl) = *static_cast<Fields*>(_impl);                           \
@@ -24,12 +36,7 @@
 
 // The accessors of one field.
 #define DESCRIPTOR_FIELD(Fields, type, getter, setter) \
-  -(type)getter {                                      \
-    return static_cast<Fields*>(_impl)->getter;        \
-  }                                                    \
-  -(void)setter : (type)value {                        \
-    static_cast<Fields*>(_impl)->getter = value;       \
-  }
+  PROPERTY(type, getter, setter, static_cast<Fields*>(_impl)->getter)
 
 // The accessors of one field that is a Retained object; `keep` is retain or copy, the rest of the line says its class
 // as require_kind_or_nil takes it.
@@ -42,3 +49,14 @@
     static_cast<Fields*>(_impl)->getter =                                             \
         alloy::facade::Retained<type>(static_cast<type>([[value keep] autorelease])); \
   }
+
+// A class method that makes a descriptor and sets each property that it takes. A part of its selector is the name of a
+// property, but for the first part, which is `selector`.
+#define DESCRIPTOR_WITH(Descriptor, selector, first, ...)                                                   \
+  +(instancetype)selector DESCRIPTOR_FIRST_##first __VA_OPT__(FOR_EACH_PART(SELECTOR_TAKE_, __VA_ARGS__)) { \
+    Descriptor* descriptor = [[self new] autorelease];                                                      \
+    FOR_EACH_PART(DESCRIPTOR_SET_, first __VA_OPT__(, ) __VA_ARGS__)                                        \
+    return descriptor;                                                                                      \
+  }
+#define DESCRIPTOR_FIRST_takes(property, type) : (type)property
+#define DESCRIPTOR_SET_takes(property, type) descriptor.property = property;

@@ -128,14 +128,8 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
   return executable;
 }
 
-- (MPSGraphTensorDataDictionary*)runWithFeeds:(MPSGraphTensorDataDictionary*)feeds
-                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
-                             targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations {
-  return [self runWithMTLCommandQueue:default_queue()
-                                feeds:feeds
-                        targetTensors:targetTensors
-                     targetOperations:targetOperations];
-}
+FORWARD(MPSGraphTensorDataDictionary*, takes(runWithFeeds), sends(runWithMTLCommandQueue, default_queue()),
+        sends(feeds, runWithFeeds), passes(targetTensors), passes(targetOperations))
 
 - (MPSGraphTensorDataDictionary*)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
                                                   feeds:(MPSGraphTensorDataDictionary*)feeds
@@ -153,16 +147,8 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
   run_sync(commandQueue, prepare(self, owner_of(commandQueue), feeds, resultsDictionary, targetOperations, nil));
 }
 
-- (MPSGraphTensorDataDictionary*)runAsyncWithFeeds:(MPSGraphTensorDataDictionary*)feeds
-                                     targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
-                                  targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
-                               executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  return [self runAsyncWithMTLCommandQueue:default_queue()
-                                     feeds:feeds
-                             targetTensors:targetTensors
-                          targetOperations:targetOperations
-                       executionDescriptor:executionDescriptor];
-}
+FORWARD(MPSGraphTensorDataDictionary*, takes(runAsyncWithFeeds), sends(runAsyncWithMTLCommandQueue, default_queue()),
+        sends(feeds, runAsyncWithFeeds), passes(targetTensors), passes(targetOperations), passes(executionDescriptor))
 
 - (MPSGraphTensorDataDictionary*)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
                                                        feeds:(MPSGraphTensorDataDictionary*)feeds

@@ -48,15 +48,7 @@ runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor) {
 
 @implementation MPSGraphCompilationDescriptor
 
-- (instancetype)init {
-  if ((self = [super init])) _impl = new CompilationParts;
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<CompilationParts*>(_impl);
-  [super dealloc];
-}
+FIELDS_LIFE(CompilationParts, {})
 
 - (id)copyWithZone:(NSZone*)zone {
   MPSGraphCompilationDescriptor* copy = [[[self class] allocWithZone:zone] init];
@@ -74,29 +66,9 @@ runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor) {
 - (void)disableTypeInference {
 }
 
-- (MPSGraphOptimization)optimizationLevel {
-  return parts_of(self).level;
-}
-
-- (void)setOptimizationLevel:(MPSGraphOptimization)optimizationLevel {
-  parts_of(self).level = optimizationLevel;
-}
-
-- (MPSGraphOptimizationProfile)optimizationProfile {
-  return parts_of(self).profile;
-}
-
-- (void)setOptimizationProfile:(MPSGraphOptimizationProfile)optimizationProfile {
-  parts_of(self).profile = optimizationProfile;
-}
-
-- (BOOL)waitForCompilationCompletion {
-  return parts_of(self).wait_for_completion;
-}
-
-- (void)setWaitForCompilationCompletion:(BOOL)waitForCompilationCompletion {
-  parts_of(self).wait_for_completion = waitForCompilationCompletion;
-}
+PROPERTY(MPSGraphOptimization, optimizationLevel, setOptimizationLevel, parts_of(self).level)
+PROPERTY(MPSGraphOptimizationProfile, optimizationProfile, setOptimizationProfile, parts_of(self).profile)
+PROPERTY(BOOL, waitForCompilationCompletion, setWaitForCompilationCompletion, parts_of(self).wait_for_completion)
 
 - (MPSGraphCompilationCompletionHandler)compilationCompletionHandler {
   return (MPSGraphCompilationCompletionHandler)parts_of(self).completion_handler.get();

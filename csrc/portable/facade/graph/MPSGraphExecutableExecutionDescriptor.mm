@@ -24,15 +24,7 @@ const host::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descript
 
 @implementation MPSGraphExecutableExecutionDescriptor
 
-- (instancetype)init {
-  if ((self = [super init])) _impl = new RunParts;
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<RunParts*>(_impl);
-  [super dealloc];
-}
+RUN_DESCRIPTOR(MPSGraphExecutableScheduledHandler, MPSGraphExecutableCompletionHandler)
 
 - (id)copyWithZone:(NSZone*)zone {
   MPSGraphExecutableExecutionDescriptor* copy = [[[self class] allocWithZone:zone] init];
@@ -41,42 +33,6 @@ const host::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descript
   [copy setWaitUntilCompleted:[self waitUntilCompleted]];
   parts_of(copy).events = parts_of(self).events;
   return copy;
-}
-
-- (MPSGraphExecutableScheduledHandler)scheduledHandler {
-  return (MPSGraphExecutableScheduledHandler)parts_of(self).scheduled_handler.get();
-}
-
-- (void)setScheduledHandler:(MPSGraphExecutableScheduledHandler)scheduledHandler {
-  require_block_or_nil((id)scheduledHandler);
-  keep_handler(parts_of(self).scheduled_handler, (id)scheduledHandler, @"setScheduledHandler");
-}
-
-- (MPSGraphExecutableCompletionHandler)completionHandler {
-  return (MPSGraphExecutableCompletionHandler)parts_of(self).completion_handler.get();
-}
-
-- (void)setCompletionHandler:(MPSGraphExecutableCompletionHandler)completionHandler {
-  require_block_or_nil((id)completionHandler);
-  keep_handler(parts_of(self).completion_handler, (id)completionHandler, @"setCompletionHandler");
-}
-
-- (BOOL)waitUntilCompleted {
-  return parts_of(self).wait_until_completed.load();
-}
-
-- (void)setWaitUntilCompleted:(BOOL)waitUntilCompleted {
-  parts_of(self).wait_until_completed.store(waitUntilCompleted);
-}
-
-- (void)waitForEvent:(id<MTLSharedEvent>)event value:(uint64_t)value {
-  parts_of(self).events.add_wait(event_of(event), value);
-}
-
-- (void)signalEvent:(id<MTLSharedEvent>)event
-    atExecutionEvent:(MPSGraphExecutionStage)executionStage
-               value:(uint64_t)value {
-  add_signal(parts_of(self).events, event, executionStage, value);
 }
 
 @end

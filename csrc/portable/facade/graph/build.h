@@ -9,6 +9,7 @@
 #include "facade/errors.h"
 #include "facade/graph/graph.h"
 #include "facade/graph/types.h"
+#include "facade/selector.h"
 #include "ir/rules/complex.h"
 #include "ir/rules/composites.h"
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "facade/descriptor.h"
 #include "facade/imitation.h"
 #include "facade/metal/metal.h"
 
@@ -68,3 +69,25 @@ inline void add_signal(host::EventList& events, id<MTLSharedEvent> event, MPSGra
 }
 
 }  // namespace alloy::facade
+
+// What the descriptors of runs have in common, whose handlers differ in type.
+#define RUN_DESCRIPTOR(ScheduledHandler, CompletionHandler)                                                \
+  FIELDS_LIFE(RunParts, {})                                                                                \
+  GETTER(ScheduledHandler, scheduledHandler, (ScheduledHandler)parts_of(self).scheduled_handler.get())     \
+  GETTER(CompletionHandler, completionHandler, (CompletionHandler)parts_of(self).completion_handler.get()) \
+  PROPERTY(BOOL, waitUntilCompleted, setWaitUntilCompleted, parts_of(self).wait_until_completed)           \
+  METHOD(void, takes(setScheduledHandler, ScheduledHandler)) {                                             \
+    require_block_or_nil((id)setScheduledHandler);                                                         \
+    keep_handler(parts_of(self).scheduled_handler, (id)setScheduledHandler, @"setScheduledHandler");       \
+  }                                                                                                        \
+  METHOD(void, takes(setCompletionHandler, CompletionHandler)) {                                           \
+    require_block_or_nil((id)setCompletionHandler);                                                        \
+    keep_handler(parts_of(self).completion_handler, (id)setCompletionHandler, @"setCompletionHandler");    \
+  }                                                                                                        \
+  METHOD(void, takes(waitForEvent, id<MTLSharedEvent>), takes(value, uint64_t)) {                          \
+    parts_of(self).events.add_wait(event_of(waitForEvent), value);                                         \
+  }                                                                                                        \
+  METHOD(void, takes(signalEvent, id<MTLSharedEvent>), takes(atExecutionEvent, MPSGraphExecutionStage),    \
+         takes(value, uint64_t)) {                                                                         \
+    add_signal(parts_of(self).events, signalEvent, atExecutionEvent, value);                               \
+  }

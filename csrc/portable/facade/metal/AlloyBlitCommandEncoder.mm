@@ -53,7 +53,7 @@ id<MTLBlitCommandEncoder> new_blit_encoder(id<MTLCommandBuffer> buffer) {
 
 @implementation AlloyBlitCommandEncoder
 
-LABEL
+LABEL(_label)
 @synthesize device = _device;
 
 - (void)dealloc {

@@ -62,7 +62,7 @@ void require_inside(AlloyBuffer* buffer, NSRange range, NSString* method) {
 
 @implementation AlloyBuffer
 
-LABEL
+LABEL(_label)
 @synthesize device = _device;
 
 - (void)dealloc {
@@ -137,17 +137,9 @@ LABEL
   _share->make_aliasable();
 }
 
-- (BOOL)isAliasable {
-  return _isAliasable;
-}
-
-- (MTLCPUCacheMode)cpuCacheMode {
-  return cache_mode(_options);
-}
-
-- (MTLStorageMode)storageMode {
-  return storage_mode(_options);
-}
+GETTER(BOOL, isAliasable, _isAliasable)
+GETTER(MTLCPUCacheMode, cpuCacheMode, cache_mode(_options))
+GETTER(MTLStorageMode, storageMode, storage_mode(_options))
 
 - (MTLHazardTrackingMode)hazardTrackingMode {
   const MTLHazardTrackingMode mode = hazard_tracking_mode(_options);

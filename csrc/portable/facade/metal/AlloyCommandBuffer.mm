@@ -119,7 +119,7 @@ void set_heap_provider(id<MTLCommandBuffer> buffer, id provider) {
 
 @implementation AlloyCommandBuffer
 
-LABEL
+LABEL(_label)
 
 - (void)dealloc {
   if (_commands && !host::process_is_forked()) (*_commands)->abandon();

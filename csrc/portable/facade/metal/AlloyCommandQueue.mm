@@ -83,7 +83,7 @@ void deliver_now(id<MTLCommandQueue> queue, ir::Callable handler) {
 
 @implementation AlloyCommandQueue
 
-LABEL
+LABEL(_label)
 @synthesize device = _device;
 
 - (void)dealloc {

@@ -87,81 +87,25 @@ void refuse_shaders_later(NSString* method, Handler handler) {
 
 @implementation AlloyDevice
 
-- (NSString*)name {
-  return string_of(_device->name());
-}
-
-- (uint64_t)registryID {
-  return _registryID;
-}
-
-- (BOOL)hasUnifiedMemory {
-  return _device->has_unified_memory() ? YES : NO;
-}
-
-- (uint64_t)recommendedMaxWorkingSetSize {
-  return _device->memory_size() / 4 * 3;
-}
-
-- (NSUInteger)currentAllocatedSize {
-  return _device->counters().allocated_bytes.load(std::memory_order_relaxed);
-}
-
-- (NSUInteger)maxBufferLength {
-  return _device->memory_size();
-}
-
-- (MTLArchitecture*)architecture {
-  return _architecture;
-}
-
-- (MTLSize)maxThreadsPerThreadgroup {
-  return MTLSizeMake(1, 1, 1);
-}
-
-- (NSUInteger)maxThreadgroupMemoryLength {
-  return 0;
-}
-
-- (BOOL)isLowPower {
-  return NO;
-}
-
-- (BOOL)isHeadless {
-  return YES;
-}
-
-- (BOOL)isRemovable {
-  return NO;
-}
-
-- (BOOL)supports32BitFloatFiltering {
-  return NO;
-}
-
-- (MTLDeviceLocation)location {
-  return MTLDeviceLocationBuiltIn;
-}
-
-- (NSUInteger)locationNumber {
-  return 0;
-}
-
-- (uint64_t)maxTransferRate {
-  return 0;
-}
-
-- (uint64_t)peerGroupID {
-  return 0;
-}
-
-- (uint32_t)peerIndex {
-  return 0;
-}
-
-- (uint32_t)peerCount {
-  return 0;
-}
+GETTER(NSString*, name, string_of(_device->name()))
+GETTER(uint64_t, registryID, _registryID)
+GETTER(BOOL, hasUnifiedMemory, _device->has_unified_memory() ? YES : NO)
+GETTER(uint64_t, recommendedMaxWorkingSetSize, _device->memory_size() / 4 * 3)
+GETTER(NSUInteger, currentAllocatedSize, _device->counters().allocated_bytes.load(std::memory_order_relaxed))
+GETTER(NSUInteger, maxBufferLength, _device->memory_size())
+GETTER(MTLArchitecture*, architecture, _architecture)
+GETTER(MTLSize, maxThreadsPerThreadgroup, MTLSizeMake(1, 1, 1))
+GETTER(NSUInteger, maxThreadgroupMemoryLength, 0)
+GETTER(BOOL, isLowPower, NO)
+GETTER(BOOL, isHeadless, YES)
+GETTER(BOOL, isRemovable, NO)
+GETTER(BOOL, supports32BitFloatFiltering, NO)
+GETTER(MTLDeviceLocation, location, MTLDeviceLocationBuiltIn)
+GETTER(NSUInteger, locationNumber, 0)
+GETTER(uint64_t, maxTransferRate, 0)
+GETTER(uint64_t, peerGroupID, 0)
+GETTER(uint32_t, peerIndex, 0)
+GETTER(uint32_t, peerCount, 0)
 
 - (BOOL)supportsFamily:(MTLGPUFamily)gpuFamily {
   return NO;

@@ -35,7 +35,7 @@ id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<host::Event> 
 
 @implementation AlloyEvent
 
-LABEL
+LABEL(_label)
 @synthesize device = _device;
 
 - (void)dealloc {

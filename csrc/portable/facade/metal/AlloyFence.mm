@@ -25,7 +25,7 @@ void require_fence(id<MTLFence> fence) { require<AlloyFence>(fence, [AlloyFence 
 
 @implementation AlloyFence
 
-LABEL
+LABEL(_label)
 @synthesize device = _device;
 
 - (void)dealloc {

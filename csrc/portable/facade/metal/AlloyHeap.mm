@@ -123,7 +123,7 @@ void require_length(NSUInteger length) {
 
 @implementation AlloyHeap
 
-LABEL
+LABEL(_label)
 @synthesize device = _device;
 @synthesize type = _type;
 @synthesize resourceOptions = _options;
@@ -148,17 +148,9 @@ LABEL
   return mode == MTLHazardTrackingModeDefault ? MTLHazardTrackingModeUntracked : mode;
 }
 
-- (NSUInteger)size {
-  return (*_memory)->storage->size();
-}
-
-- (NSUInteger)usedSize {
-  return (*_memory)->ranges.used() + (*_memory)->placed.load();
-}
-
-- (NSUInteger)currentAllocatedSize {
-  return [self size];
-}
+GETTER(NSUInteger, size, (*_memory)->storage->size())
+GETTER(NSUInteger, usedSize, (*_memory)->ranges.used() + (*_memory)->placed.load())
+GETTER(NSUInteger, currentAllocatedSize, [self size])
 
 - (NSUInteger)maxAvailableSizeWithAlignment:(NSUInteger)alignment {
   if (alignment & (alignment - 1)) {

@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "facade/errors.h"
+#include "facade/selector.h"
 #include "host/event.h"
 #include "runtime/in_flight.h"
 
@@ -146,3 +147,18 @@ bool is_delivering(id<MTLCommandQueue> queue);
 void deliver_now(id<MTLCommandQueue> queue, ir::Callable handler);
 
 }  // namespace alloy::facade
+
+// The accessors of a label that is kept, retained, in `place`.
+#define LABEL(place)                              \
+  -(NSString*)label {                             \
+    @synchronized(self) {                         \
+      return [[place retain] autorelease];        \
+    }                                             \
+  }                                               \
+  -(void)setLabel : (NSString*)label {            \
+    require_kind_or_nil(label, [NSString class]); \
+    @synchronized(self) {                         \
+      [place autorelease];                        \
+      place = [label copy];                       \
+    }                                             \
+  }

@@ -13,18 +13,3 @@ Ours* require(id object, Class our_class, NSString* what) {
 }
 
 }  // namespace alloy::facade
-
-// The accessors of the label of a class with an instance variable _label.
-#define LABEL                                     \
-  -(NSString*)label {                             \
-    @synchronized(self) {                         \
-      return [[_label retain] autorelease];       \
-    }                                             \
-  }                                               \
-  -(void)setLabel : (NSString*)label {            \
-    require_kind_or_nil(label, [NSString class]); \
-    @synchronized(self) {                         \
-      [_label autorelease];                       \
-      _label = [label copy];                      \
-    }                                             \
-  }

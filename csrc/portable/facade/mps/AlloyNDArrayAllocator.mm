@@ -4,38 +4,16 @@
 
 using namespace alloy::facade;
 
-@interface AlloyNDArrayAllocator : NSObject <MPSNDArrayAllocator> {
- @package
-  BOOL _isTemporary;
-}
+@interface AlloyNDArrayAllocator : AlloyAllocator <MPSNDArrayAllocator>
 @end
 
 namespace alloy::facade {
 
-id<MPSNDArrayAllocator> new_array_allocator(BOOL temporary) {
-  AlloyNDArrayAllocator* allocator = [AlloyNDArrayAllocator new];
-  allocator->_isTemporary = temporary;
-  return allocator;
-}
+id<MPSNDArrayAllocator> new_array_allocator(BOOL temporary) { return [AlloyNDArrayAllocator newTemporary:temporary]; }
 
 }  // namespace alloy::facade
 
 @implementation AlloyNDArrayAllocator
-
-+ (BOOL)supportsSecureCoding {
-  return YES;
-}
-
-- (instancetype)initWithCoder:(NSCoder*)coder {
-  require_kind(coder, [NSCoder class]);
-  if ((self = [super init])) _isTemporary = [coder decodeBoolForKey:@"temporary"];
-  return self;
-}
-
-- (void)encodeWithCoder:(NSCoder*)coder {
-  require_kind(coder, [NSCoder class]);
-  [coder encodeBool:_isTemporary forKey:@"temporary"];
-}
 
 - (id)copyWithZone:(NSZone*)zone {
   return [self retain];

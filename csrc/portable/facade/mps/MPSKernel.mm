@@ -34,25 +34,39 @@ void require_floats(const MatrixParts& source, const MatrixParts& result, NSStri
                 static_cast<unsigned>(source.type), static_cast<unsigned>(result.type));
 }
 
-void encode_count(NSCoder* coder, NSUInteger count, NSString* key) {
-  [coder encodeInt64:static_cast<int64_t>(count) forKey:key];
+void encode(NSCoder* coder, NSUInteger field, NSString* key) {
+  [coder encodeInt64:static_cast<int64_t>(field) forKey:key];
 }
 
-NSUInteger decode_count(NSCoder* coder, NSString* key) {
-  return static_cast<NSUInteger>([coder decodeInt64ForKey:key]);
+void encode(NSCoder* coder, MTLOrigin field, NSString* key) {
+  encode(coder, field.x, [key stringByAppendingString:@".x"]);
+  encode(coder, field.y, [key stringByAppendingString:@".y"]);
+  encode(coder, field.z, [key stringByAppendingString:@".z"]);
 }
 
-void encode_origin(NSCoder* coder, MTLOrigin origin, NSString* key) {
-  encode_count(coder, origin.x, [key stringByAppendingString:@".x"]);
-  encode_count(coder, origin.y, [key stringByAppendingString:@".y"]);
-  encode_count(coder, origin.z, [key stringByAppendingString:@".z"]);
+void encode(NSCoder* coder, BOOL field, NSString* key) { [coder encodeBool:field forKey:key]; }
+void encode(NSCoder* coder, float field, NSString* key) { [coder encodeFloat:field forKey:key]; }
+void encode(NSCoder* coder, double field, NSString* key) { [coder encodeDouble:field forKey:key]; }
+void encode(NSCoder* coder, MPSCNNNeuronType field, NSString* key) { [coder encodeInt:field forKey:key]; }
+void encode(NSCoder* coder, NSData* field, NSString* key) { [coder encodeObject:field forKey:key]; }
+
+void decode(NSCoder* coder, NSUInteger& field, NSString* key) {
+  field = static_cast<NSUInteger>([coder decodeInt64ForKey:key]);
 }
 
-MTLOrigin decode_origin(NSCoder* coder, NSString* key) {
-  return MTLOriginMake(decode_count(coder, [key stringByAppendingString:@".x"]),
-                       decode_count(coder, [key stringByAppendingString:@".y"]),
-                       decode_count(coder, [key stringByAppendingString:@".z"]));
+void decode(NSCoder* coder, MTLOrigin& field, NSString* key) {
+  decode(coder, field.x, [key stringByAppendingString:@".x"]);
+  decode(coder, field.y, [key stringByAppendingString:@".y"]);
+  decode(coder, field.z, [key stringByAppendingString:@".z"]);
 }
+
+void decode(NSCoder* coder, BOOL& field, NSString* key) { field = [coder decodeBoolForKey:key]; }
+void decode(NSCoder* coder, float& field, NSString* key) { field = [coder decodeFloatForKey:key]; }
+void decode(NSCoder* coder, double& field, NSString* key) { field = [coder decodeDoubleForKey:key]; }
+void decode(NSCoder* coder, MPSCNNNeuronType& field, NSString* key) {
+  field = static_cast<MPSCNNNeuronType>([coder decodeIntForKey:key]);
+}
+void decode(NSCoder* coder, NSData*& field, NSString* key) { field = [[coder decodeObjectForKey:key] copy]; }
 
 }  // namespace alloy::facade
 
@@ -77,9 +91,7 @@ MTLOrigin decode_origin(NSCoder* coder, NSString* key) {
   [super dealloc];
 }
 
-- (id)copyWithZone:(NSZone*)zone {
-  return [self copyWithZone:zone device:nil];
-}
+FORWARD(id, passes(copyWithZone, NSZone*), sends(device, nil))
 
 - (instancetype)copyWithZone:(NSZone*)zone device:(id<MTLDevice>)device {
   KernelParts* parts = new_kernel_parts(device ? device : [self device]);
@@ -90,16 +102,16 @@ MTLOrigin decode_origin(NSCoder* coder, NSString* key) {
   return copy;
 }
 
-- (instancetype)initWithCoder:(NSCoder*)aDecoder {
-  return [self initWithCoder:aDecoder device:default_device()];
-}
+FORWARD(instancetype, passes(initWithCoder), sends(device, default_device()))
 
 - (instancetype)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device {
   require_kind(aDecoder, [NSCoder class]);
   KernelParts* parts = new_kernel_parts(device);
   if ((self = [super init])) {
     _impl = parts;
-    [self setOptions:decode_count(aDecoder, @"options")];
+    NSUInteger options = MPSKernelOptionsNone;
+    decode(aDecoder, options, @"options");
+    [self setOptions:options];
     [self setLabel:[aDecoder decodeObjectForKey:@"label"]];
   }
   return self;
@@ -107,21 +119,12 @@ MTLOrigin decode_origin(NSCoder* coder, NSString* key) {
 
 - (void)encodeWithCoder:(NSCoder*)coder {
   require_kind(coder, [NSCoder class]);
-  encode_count(coder, [self options], @"options");
+  encode(coder, [self options], @"options");
   [coder encodeObject:[self label] forKey:@"label"];
 }
 
-- (MPSKernelOptions)options {
-  return kernel_parts_of(self).options;
-}
-
-- (void)setOptions:(MPSKernelOptions)options {
-  kernel_parts_of(self).options = options;
-}
-
-- (id<MTLDevice>)device {
-  return kernel_parts_of(self).device.get();
-}
+PROPERTY(MPSKernelOptions, options, setOptions, kernel_parts_of(self).options)
+GETTER(id<MTLDevice>, device, kernel_parts_of(self).device.get())
 
 - (NSString*)label {
   @synchronized(self) {

@@ -348,39 +348,13 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
   [super dealloc];
 }
 
-- (NSString*)label {
-  @synchronized(self) {
-    return [[array_parts(self).label retain] autorelease];
-  }
-}
+LABEL(array_parts(self).label)
 
-- (void)setLabel:(NSString*)label {
-  require_kind_or_nil(label, [NSString class]);
-  @synchronized(self) {
-    [array_parts(self).label autorelease];
-    array_parts(self).label = [label copy];
-  }
-}
-
-- (MPSDataType)dataType {
-  return array_parts(self).type;
-}
-
-- (size_t)dataTypeSize {
-  return array_parts(self).memory.layout.element_bytes;
-}
-
-- (NSUInteger)numberOfDimensions {
-  return array_parts(self).memory.layout.rank;
-}
-
-- (id<MTLDevice>)device {
-  return array_parts(self).device;
-}
-
-- (MPSNDArray*)parent {
-  return array_parts(self).parent.get();
-}
+GETTER(MPSDataType, dataType, array_parts(self).type)
+GETTER(size_t, dataTypeSize, array_parts(self).memory.layout.element_bytes)
+GETTER(NSUInteger, numberOfDimensions, array_parts(self).memory.layout.rank)
+GETTER(id<MTLDevice>, device, array_parts(self).device)
+GETTER(MPSNDArray*, parent, array_parts(self).parent.get())
 
 - (NSUInteger)lengthOfDimension:(NSUInteger)dimensionIndex {
   const device::ArrayLayout& layout = array_parts(self).memory.layout;

@@ -9,6 +9,14 @@
 #include "facade/metal/metal.h"
 #include "runtime/formulas.h"
 
+// Says whether what a subclass makes for kernels is temporary; an archive says it, too.
+@interface AlloyAllocator : NSObject <NSSecureCoding> {
+ @package
+  BOOL _isTemporary;
+}
++ (instancetype)newTemporary:(BOOL)temporary;
+@end
+
 namespace alloy::facade {
 
 // The packed layout of `shape`; raises, naming `method`, unless all lengths are positive, there are at most

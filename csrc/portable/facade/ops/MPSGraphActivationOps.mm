@@ -10,22 +10,21 @@ using ir::OpCode;
 
 @implementation MPSGraph (MPSGraphActivationOps)
 
-#define ALLOY_ACTIVATION(op, stem, ...)                                                 \
-  -(MPSGraphTensor*)stem##WithTensor : (MPSGraphTensor*)tensor name : (NSString*)name { \
-    return add(self, OpCode::op, {value_of(self, tensor)}, {}, name);                   \
+#define ALLOY_ACTIVATION(op, stem, ...)                                         \
+  METHOD(MPSGraphTensor*, takes(stem##WithTensor), takes(name)) {               \
+    return add(self, OpCode::op, {value_of(self, stem##WithTensor)}, {}, name); \
   }
-#define ALLOY_ACTIVATION_GRADIENT(op, stem, ...)                                                                       \
-  -(MPSGraphTensor*)stem##WithIncomingGradient : (MPSGraphTensor*)gradient sourceTensor : (MPSGraphTensor*)source name \
-      : (NSString*)name {                                                                                              \
-    return add(self, OpCode::op, {value_of(self, gradient), value_of(self, source)}, {}, name);                        \
+#define ALLOY_ACTIVATION_GRADIENT(op, stem, ...)                                                                 \
+  METHOD(MPSGraphTensor*, takes(stem##WithIncomingGradient), takes(sourceTensor), takes(name)) {                 \
+    return add(self, OpCode::op, {value_of(self, stem##WithIncomingGradient), value_of(self, sourceTensor)}, {}, \
+               name);                                                                                            \
   }
 #include "ir/ops.def"
 
-- (MPSGraphTensor*)leakyReLUWithTensor:(MPSGraphTensor*)tensor alpha:(double)alpha name:(NSString*)name {
-  return [self leakyReLUWithTensor:tensor
-                       alphaTensor:[self constantWithScalar:alpha dataType:data_type_of(value_of(self, tensor).dtype())]
-                              name:name];
-}
+FORWARD(MPSGraphTensor*, passes(leakyReLUWithTensor), takes(alpha, double),
+        sends(alphaTensor, [self constantWithScalar:alpha
+                                           dataType:data_type_of(value_of(self, leakyReLUWithTensor).dtype())]),
+        passes(name))
 
 - (MPSGraphTensor*)leakyReLUWithTensor:(MPSGraphTensor*)tensor alphaTensor:(MPSGraphTensor*)alpha name:(NSString*)name {
   return add(self, ir::Composite::leaky_relu, {value_of(self, tensor), value_of(self, alpha)}, {}, name);

@@ -23,26 +23,25 @@ MPSGraphTensor* add_arithmetic(MPSGraph* graph, OpCode code, ir::Value a, ir::Va
 
 @implementation MPSGraph (MPSGraphArithmeticOps)
 
-#define ALLOY_UNARY(op, stem, ...)                                                      \
-  -(MPSGraphTensor*)stem##WithTensor : (MPSGraphTensor*)tensor name : (NSString*)name { \
-    return add(self, OpCode::op, {value_of(self, tensor)}, {}, name);                   \
+#define ALLOY_UNARY(op, stem, ...)                                              \
+  METHOD(MPSGraphTensor*, takes(stem##WithTensor), takes(name)) {               \
+    return add(self, OpCode::op, {value_of(self, stem##WithTensor)}, {}, name); \
   }
 #define ALLOY_PREDICATE ALLOY_UNARY
-#define ALLOY_BINARY(op, stem, ...)                                                                    \
-  -(MPSGraphTensor*)stem##WithPrimaryTensor : (MPSGraphTensor*)primary secondaryTensor                 \
-      : (MPSGraphTensor*)secondary name : (NSString*)name {                                            \
-    return add_arithmetic(self, OpCode::op, value_of(self, primary), value_of(self, secondary), name); \
+#define ALLOY_BINARY(op, stem, ...)                                                                                   \
+  METHOD(MPSGraphTensor*, takes(stem##WithPrimaryTensor), takes(secondaryTensor), takes(name)) {                      \
+    return add_arithmetic(self, OpCode::op, value_of(self, stem##WithPrimaryTensor), value_of(self, secondaryTensor), \
+                          name);                                                                                      \
   }
-#define ALLOY_COMPARISON(op, stem, ...)                                                           \
-  -(MPSGraphTensor*)stem##WithPrimaryTensor : (MPSGraphTensor*)primary secondaryTensor            \
-      : (MPSGraphTensor*)secondary name : (NSString*)name {                                       \
-    return add(self, OpCode::op, {value_of(self, primary), value_of(self, secondary)}, {}, name); \
+#define ALLOY_COMPARISON(op, stem, ...)                                                                          \
+  METHOD(MPSGraphTensor*, takes(stem##WithPrimaryTensor), takes(secondaryTensor), takes(name)) {                 \
+    return add(self, OpCode::op, {value_of(self, stem##WithPrimaryTensor), value_of(self, secondaryTensor)}, {}, \
+               name);                                                                                            \
   }
 #include "ir/ops.def"
 
-- (MPSGraphTensor*)reciprocalSquareRootWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
-  return [self reverseSquareRootWithTensor:tensor name:name];
-}
+FORWARD(MPSGraphTensor*, takes(reciprocalSquareRootWithTensor),
+        sends(reverseSquareRootWithTensor, reciprocalSquareRootWithTensor), passes(name))
 
 - (MPSGraphTensor*)absoluteSquareWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
   return add(self, ir::Composite::absolute_square, {value_of(self, tensor)}, {}, name);

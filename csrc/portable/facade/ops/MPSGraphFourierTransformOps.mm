@@ -1,7 +1,6 @@
 // Fourier transforms.
 
 #include "facade/graph/build.h"
-#include "ir/rules/elements.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -30,24 +29,6 @@ ir::Attributes attributes_of(MPSGraphFFTDescriptor* descriptor, ir::Dims axes, b
   return attributes;
 }
 
-// The axes that a tensor of constants names.
-ir::Dims known_axes(MPSGraph* graph, MPSGraphTensor* tensor) {
-  const ir::Value value = value_of(graph, tensor);
-  ir::Dims axes;
-  bool known = false;
-  build([&] {
-    const std::optional<ir::Elements> elements = ir::known_elements(value);
-    known = elements.has_value();
-    if (!known) return;
-    for (const std::optional<int64_t>& axis : *elements) {
-      known &= axis.has_value();
-      axes.push_back(axis.value_or(0));
-    }
-  });
-  if (!known) raise_invalid(@"[FFT] Axes were expected that are known before a run, got a tensor that is not.");
-  return axes;
-}
-
 }  // namespace
 
 @implementation MPSGraphFFTDescriptor
@@ -68,54 +49,19 @@ ir::Dims known_axes(MPSGraph* graph, MPSGraphTensor* tensor) {
 
 @end
 
+// The selectors of one transform.
+#define FOURIER(selector, transform, to_real)                                                                     \
+  METHOD(MPSGraphTensor*, takes(selector), takes(axes), takes(descriptor, MPSGraphFFTDescriptor*), takes(name)) { \
+    return add(self, ir::Composite::transform, {value_of(self, selector)},                                        \
+               attributes_of(descriptor, numbers_of(axes), to_real), name);                                       \
+  }                                                                                                               \
+  FORWARD(MPSGraphTensor*, passes(selector), takes(axesTensor),                                                   \
+          sends(axes, numbers_in(self, axesTensor, "FFT", "axes")), passes(descriptor), passes(name))
+
 @implementation MPSGraph (MPSGraphFourierTransformOps)
 
-- (MPSGraphTensor*)fastFourierTransformWithTensor:(MPSGraphTensor*)tensor
-                                             axes:(NSArray<NSNumber*>*)axes
-                                       descriptor:(MPSGraphFFTDescriptor*)descriptor
-                                             name:(NSString*)name {
-  return add(self, ir::Composite::fft, {value_of(self, tensor)}, attributes_of(descriptor, numbers_of(axes), false),
-             name);
-}
-
-- (MPSGraphTensor*)fastFourierTransformWithTensor:(MPSGraphTensor*)tensor
-                                       axesTensor:(MPSGraphTensor*)axesTensor
-                                       descriptor:(MPSGraphFFTDescriptor*)descriptor
-                                             name:(NSString*)name {
-  return add(self, ir::Composite::fft, {value_of(self, tensor)},
-             attributes_of(descriptor, known_axes(self, axesTensor), false), name);
-}
-
-- (MPSGraphTensor*)realToHermiteanFFTWithTensor:(MPSGraphTensor*)tensor
-                                           axes:(NSArray<NSNumber*>*)axes
-                                     descriptor:(MPSGraphFFTDescriptor*)descriptor
-                                           name:(NSString*)name {
-  return add(self, ir::Composite::rfft, {value_of(self, tensor)}, attributes_of(descriptor, numbers_of(axes), false),
-             name);
-}
-
-- (MPSGraphTensor*)realToHermiteanFFTWithTensor:(MPSGraphTensor*)tensor
-                                     axesTensor:(MPSGraphTensor*)axesTensor
-                                     descriptor:(MPSGraphFFTDescriptor*)descriptor
-                                           name:(NSString*)name {
-  return add(self, ir::Composite::rfft, {value_of(self, tensor)},
-             attributes_of(descriptor, known_axes(self, axesTensor), false), name);
-}
-
-- (MPSGraphTensor*)HermiteanToRealFFTWithTensor:(MPSGraphTensor*)tensor
-                                           axes:(NSArray<NSNumber*>*)axes
-                                     descriptor:(MPSGraphFFTDescriptor*)descriptor
-                                           name:(NSString*)name {
-  return add(self, ir::Composite::irfft, {value_of(self, tensor)}, attributes_of(descriptor, numbers_of(axes), true),
-             name);
-}
-
-- (MPSGraphTensor*)HermiteanToRealFFTWithTensor:(MPSGraphTensor*)tensor
-                                     axesTensor:(MPSGraphTensor*)axesTensor
-                                     descriptor:(MPSGraphFFTDescriptor*)descriptor
-                                           name:(NSString*)name {
-  return add(self, ir::Composite::irfft, {value_of(self, tensor)},
-             attributes_of(descriptor, known_axes(self, axesTensor), true), name);
-}
+FOURIER(fastFourierTransformWithTensor, fft, false)
+FOURIER(realToHermiteanFFTWithTensor, rfft, false)
+FOURIER(HermiteanToRealFFTWithTensor, irfft, true)
 
 @end

@@ -40,14 +40,8 @@ using ir::OpCode;
              {{Attr::kAxis, int64_t{axis}}}, name);
 }
 
-- (MPSGraphTensor*)gatherAlongAxisTensor:(MPSGraphTensor*)axisTensor
-                       withUpdatesTensor:(MPSGraphTensor*)updates
-                           indicesTensor:(MPSGraphTensor*)indices
-                                    name:(NSString*)name {
-  return [self gatherAlongAxis:number_in(self, axisTensor, "gather_along_axis", "an axis")
-             withUpdatesTensor:updates
-                 indicesTensor:indices
-                          name:name];
-}
+FORWARD(MPSGraphTensor*, takes(gatherAlongAxisTensor),
+        sends(gatherAlongAxis, number_in(self, gatherAlongAxisTensor, "gather_along_axis", "an axis")),
+        passes(withUpdatesTensor), passes(indicesTensor), passes(name))
 
 @end

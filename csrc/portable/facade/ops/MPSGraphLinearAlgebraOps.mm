@@ -17,14 +17,8 @@ using ir::Attr;
              {{Attr::kLower, int64_t{numLower}}, {Attr::kUpper, int64_t{numUpper}}}, name);
 }
 
-- (MPSGraphTensor*)bandPartWithTensor:(MPSGraphTensor*)tensor
-                       numLowerTensor:(MPSGraphTensor*)numLowerTensor
-                       numUpperTensor:(MPSGraphTensor*)numUpperTensor
-                                 name:(NSString*)name {
-  return [self bandPartWithTensor:tensor
-                         numLower:number_in(self, numLowerTensor, "band_part", "the diagonals below")
-                         numUpper:number_in(self, numUpperTensor, "band_part", "the diagonals above")
-                             name:name];
-}
+FORWARD(MPSGraphTensor*, passes(bandPartWithTensor), takes(numLowerTensor),
+        sends(numLower, number_in(self, numLowerTensor, "band_part", "the diagonals below")), takes(numUpperTensor),
+        sends(numUpper, number_in(self, numUpperTensor, "band_part", "the diagonals above")), passes(name))
 
 @end

@@ -23,18 +23,8 @@ using ir::OpCode;
              {{ir::Attr::kDtype, dtype_of(resultDataType)}}, name);
 }
 
-- (MPSGraphTensor*)scaledDotProductAttentionWithQueryTensor:(MPSGraphTensor*)query
-                                                  keyTensor:(MPSGraphTensor*)key
-                                                valueTensor:(MPSGraphTensor*)value
-                                                      scale:(float)scale
-                                                       name:(NSString*)name {
-  return [self scaledDotProductAttentionWithQueryTensor:query
-                                              keyTensor:key
-                                            valueTensor:value
-                                             maskTensor:nil
-                                                  scale:scale
-                                                   name:name];
-}
+FORWARD(MPSGraphTensor*, passes(scaledDotProductAttentionWithQueryTensor), passes(keyTensor), passes(valueTensor),
+        sends(maskTensor, nil), passes(scale, float), passes(name))
 
 - (MPSGraphTensor*)scaledDotProductAttentionWithQueryTensor:(MPSGraphTensor*)query
                                                   keyTensor:(MPSGraphTensor*)key

@@ -68,9 +68,7 @@ MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataTy
   return tensor;
 }
 
-- (MPSGraphTensor*)placeholderWithShape:(MPSShape*)shape name:(NSString*)name {
-  return [self placeholderWithShape:shape dataType:MPSDataTypeFloat32 name:name];
-}
+FORWARD(MPSGraphTensor*, passes(placeholderWithShape), sends(dataType, MPSDataTypeFloat32), passes(name))
 
 - (MPSGraphTensor*)constantWithData:(NSData*)data shape:(MPSShape*)shape dataType:(MPSDataType)dataType {
   const ir::Type type = stored_type(data, shape, dataType, @"constantWithData");
@@ -88,9 +86,8 @@ MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataTy
   return splat(self, scalar, splat_shape(shape, @"constantWithScalar"), dataType);
 }
 
-- (MPSGraphTensor*)constantWithRealPart:(double)realPart imaginaryPart:(double)imaginaryPart {
-  return [self constantWithRealPart:realPart imaginaryPart:imaginaryPart dataType:MPSDataTypeComplexFloat32];
-}
+FORWARD(MPSGraphTensor*, passes(constantWithRealPart, double), passes(imaginaryPart, double),
+        sends(dataType, MPSDataTypeComplexFloat32))
 
 - (MPSGraphTensor*)constantWithRealPart:(double)realPart
                           imaginaryPart:(double)imaginaryPart

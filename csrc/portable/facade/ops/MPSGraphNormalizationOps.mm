@@ -10,9 +10,10 @@ using ir::OpCode;
 
 @implementation MPSGraph (MPSGraphNormalizationOps)
 
-#define ALLOY_MOMENT(op, stem, ...)                                                                                    \
-  -(MPSGraphTensor*)stem##OfTensor : (MPSGraphTensor*)tensor axes : (NSArray<NSNumber*>*)axes name : (NSString*)name { \
-    return add(self, OpCode::op, {value_of(self, tensor)}, {{Attr::kAxes, axes_of(self, tensor, axes)}}, name);        \
+#define ALLOY_MOMENT(op, stem, ...)                                          \
+  METHOD(MPSGraphTensor*, takes(stem##OfTensor), takes(axes), takes(name)) { \
+    return add(self, OpCode::op, {value_of(self, stem##OfTensor)},           \
+               {{Attr::kAxes, axes_of(self, stem##OfTensor, axes)}}, name);  \
   }
 #include "ir/ops.def"
 

@@ -29,49 +29,19 @@ using ir::Attr;
              name);
 }
 
-- (MPSGraphTensor*)oneHotWithIndicesTensor:(MPSGraphTensor*)indices
-                                     depth:(NSUInteger)depth
-                                  dataType:(MPSDataType)dataType
-                                   onValue:(double)onValue
-                                  offValue:(double)offValue
-                                      name:(NSString*)name {
-  return [self oneHotWithIndicesTensor:indices
-                                 depth:depth
-                                  axis:static_cast<NSUInteger>(-1)
-                              dataType:dataType
-                               onValue:onValue
-                              offValue:offValue
-                                  name:name];
-}
+FORWARD(MPSGraphTensor*, passes(oneHotWithIndicesTensor), passes(depth, NSUInteger), sends(axis, -1),
+        passes(dataType, MPSDataType), passes(onValue, double), passes(offValue, double), passes(name))
 
-- (MPSGraphTensor*)oneHotWithIndicesTensor:(MPSGraphTensor*)indices
-                                     depth:(NSUInteger)depth
-                                      axis:(NSUInteger)axis
-                                  dataType:(MPSDataType)dataType
-                                      name:(NSString*)name {
-  return [self oneHotWithIndicesTensor:indices depth:depth axis:axis dataType:dataType onValue:1 offValue:0 name:name];
-}
+FORWARD(MPSGraphTensor*, passes(oneHotWithIndicesTensor), passes(depth, NSUInteger), passes(axis, NSUInteger),
+        passes(dataType, MPSDataType), sends(onValue, 1), sends(offValue, 0), passes(name))
 
-- (MPSGraphTensor*)oneHotWithIndicesTensor:(MPSGraphTensor*)indices
-                                     depth:(NSUInteger)depth
-                                      axis:(NSUInteger)axis
-                                      name:(NSString*)name {
-  return [self oneHotWithIndicesTensor:indices depth:depth axis:axis dataType:MPSDataTypeFloat32 name:name];
-}
+FORWARD(MPSGraphTensor*, passes(oneHotWithIndicesTensor), passes(depth, NSUInteger), passes(axis, NSUInteger),
+        sends(dataType, MPSDataTypeFloat32), passes(name))
 
-- (MPSGraphTensor*)oneHotWithIndicesTensor:(MPSGraphTensor*)indices
-                                     depth:(NSUInteger)depth
-                                  dataType:(MPSDataType)dataType
-                                      name:(NSString*)name {
-  return [self oneHotWithIndicesTensor:indices
-                                 depth:depth
-                                  axis:static_cast<NSUInteger>(-1)
-                              dataType:dataType
-                                  name:name];
-}
+FORWARD(MPSGraphTensor*, passes(oneHotWithIndicesTensor), passes(depth, NSUInteger), sends(axis, -1),
+        passes(dataType, MPSDataType), passes(name))
 
-- (MPSGraphTensor*)oneHotWithIndicesTensor:(MPSGraphTensor*)indices depth:(NSUInteger)depth name:(NSString*)name {
-  return [self oneHotWithIndicesTensor:indices depth:depth dataType:MPSDataTypeFloat32 name:name];
-}
+FORWARD(MPSGraphTensor*, passes(oneHotWithIndicesTensor), passes(depth, NSUInteger),
+        sends(dataType, MPSDataTypeFloat32), passes(name))
 
 @end

@@ -8,6 +8,20 @@ namespace ir = alloy::ir;
 using ir::Attr;
 using ir::OpCode;
 
+namespace {
+
+// With the correction of the moments, which begin as zeros.
+MPSGraphTensor* corrected_rate(MPSGraph* graph, MPSGraphTensor* rate, MPSGraphTensor* beta1_power,
+                               MPSGraphTensor* beta2_power) {
+  const ir::Expr lr = expr_of(graph, rate), power1 = expr_of(graph, beta1_power), power2 = expr_of(graph, beta2_power);
+  const auto work = [](ir::Expr lr, ir::Expr power1, ir::Expr power2) {
+    return lr * ir::sqrt(1.0 - power2) / (1.0 - power1);
+  };
+  return compose(graph, nil, [&] { return ir::rounded_once(work, lr, power1, power2); });
+}
+
+}  // namespace
+
 @implementation MPSGraph (MPSGraphOptimizerOps)
 
 - (MPSGraphTensor*)stochasticGradientDescentWithLearningRateTensor:(MPSGraphTensor*)rate
@@ -29,35 +43,12 @@ using ir::OpCode;
   return [self assignVariable:values withValueOfTensor:updated name:name];
 }
 
-- (NSArray<MPSGraphTensor*>*)adamWithLearningRateTensor:(MPSGraphTensor*)rate
-                                            beta1Tensor:(MPSGraphTensor*)beta1
-                                            beta2Tensor:(MPSGraphTensor*)beta2
-                                          epsilonTensor:(MPSGraphTensor*)epsilon
-                                       beta1PowerTensor:(MPSGraphTensor*)beta1Power
-                                       beta2PowerTensor:(MPSGraphTensor*)beta2Power
-                                           valuesTensor:(MPSGraphTensor*)values
-                                         momentumTensor:(MPSGraphTensor*)momentum
-                                         velocityTensor:(MPSGraphTensor*)velocity
-                                  maximumVelocityTensor:(MPSGraphTensor*)maximumVelocity
-                                         gradientTensor:(MPSGraphTensor*)gradient
-                                                   name:(NSString*)name {
-  const ir::Expr lr = expr_of(self, rate), power1 = expr_of(self, beta1Power), power2 = expr_of(self, beta2Power);
-  MPSGraphTensor* corrected = compose(self, nil, [&] {
-    return ir::rounded_once(
-        [](ir::Expr lr, ir::Expr power1, ir::Expr power2) { return lr * ir::sqrt(1.0 - power2) / (1.0 - power1); }, lr,
-        power1, power2);
-  });
-  return [self adamWithCurrentLearningRateTensor:corrected
-                                     beta1Tensor:beta1
-                                     beta2Tensor:beta2
-                                   epsilonTensor:epsilon
-                                    valuesTensor:values
-                                  momentumTensor:momentum
-                                  velocityTensor:velocity
-                           maximumVelocityTensor:maximumVelocity
-                                  gradientTensor:gradient
-                                            name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, takes(adamWithLearningRateTensor),
+        sends(adamWithCurrentLearningRateTensor,
+              corrected_rate(self, adamWithLearningRateTensor, beta1PowerTensor, beta2PowerTensor)),
+        passes(beta1Tensor), passes(beta2Tensor), passes(epsilonTensor), takes(beta1PowerTensor),
+        takes(beta2PowerTensor), passes(valuesTensor), passes(momentumTensor), passes(velocityTensor),
+        passes(maximumVelocityTensor), passes(gradientTensor), passes(name))
 
 - (NSArray<MPSGraphTensor*>*)adamWithCurrentLearningRateTensor:(MPSGraphTensor*)rate
                                                    beta1Tensor:(MPSGraphTensor*)beta1

@@ -11,8 +11,8 @@ using ir::Composite;
 namespace {
 
 // Numbers are scalars of float32, in which all of it is computed.
-ir::Value number(MPSGraph* graph, double value) {
-  return value_of([graph constantWithScalar:value dataType:MPSDataTypeFloat32]);
+MPSGraphTensor* number(MPSGraph* graph, double value) {
+  return [graph constantWithScalar:value dataType:MPSDataTypeFloat32];
 }
 
 MPSGraphTensor* scaled(MPSGraph* graph, Composite way, const std::vector<ir::Value>& operands, MPSDataType dtype,
@@ -40,67 +40,24 @@ void require_table(ir::Value x, ir::Value table, int64_t more) {
 
 }  // namespace
 
+// The selectors that both have, the scale and the zero point as numbers or as tensors along an axis.
+#define QUANTIZATION(selector, way)                                                                                   \
+  METHOD(MPSGraphTensor*, takes(selector), takes(scaleTensor), takes(zeroPointTensor), takes(dataType, MPSDataType),  \
+         takes(axis, NSInteger), takes(name)) {                                                                       \
+    return scaled(self, Composite::way,                                                                               \
+                  {value_of(self, selector), value_of(self, scaleTensor), value_of(self, zeroPointTensor)}, dataType, \
+                  axis, name);                                                                                        \
+  }                                                                                                                   \
+  FORWARD(MPSGraphTensor*, passes(selector), passes(scaleTensor), takes(zeroPoint, double),                           \
+          sends(zeroPointTensor, number(self, zeroPoint)), passes(dataType, MPSDataType), passes(axis, NSInteger),    \
+          passes(name))                                                                                               \
+  FORWARD(MPSGraphTensor*, passes(selector), takes(scale, double), sends(scaleTensor, number(self, scale)),           \
+          passes(zeroPoint, double), passes(dataType, MPSDataType), sends(axis, -1), passes(name))
+
 @implementation MPSGraph (MPSGraphQuantizationOps)
 
-- (MPSGraphTensor*)quantizeTensor:(MPSGraphTensor*)tensor
-                            scale:(double)scale
-                        zeroPoint:(double)zeroPoint
-                         dataType:(MPSDataType)dataType
-                             name:(NSString*)name {
-  return scaled(self, Composite::quantize, {value_of(self, tensor), number(self, scale), number(self, zeroPoint)},
-                dataType, -1, name);
-}
-
-- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
-                              scale:(double)scale
-                          zeroPoint:(double)zeroPoint
-                           dataType:(MPSDataType)dataType
-                               name:(NSString*)name {
-  return scaled(self, Composite::dequantize, {value_of(self, tensor), number(self, scale), number(self, zeroPoint)},
-                dataType, -1, name);
-}
-
-- (MPSGraphTensor*)quantizeTensor:(MPSGraphTensor*)tensor
-                      scaleTensor:(MPSGraphTensor*)scaleTensor
-                        zeroPoint:(double)zeroPoint
-                         dataType:(MPSDataType)dataType
-                             axis:(NSInteger)axis
-                             name:(NSString*)name {
-  return scaled(self, Composite::quantize,
-                {value_of(self, tensor), value_of(self, scaleTensor), number(self, zeroPoint)}, dataType, axis, name);
-}
-
-- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
-                        scaleTensor:(MPSGraphTensor*)scaleTensor
-                          zeroPoint:(double)zeroPoint
-                           dataType:(MPSDataType)dataType
-                               axis:(NSInteger)axis
-                               name:(NSString*)name {
-  return scaled(self, Composite::dequantize,
-                {value_of(self, tensor), value_of(self, scaleTensor), number(self, zeroPoint)}, dataType, axis, name);
-}
-
-- (MPSGraphTensor*)quantizeTensor:(MPSGraphTensor*)tensor
-                      scaleTensor:(MPSGraphTensor*)scaleTensor
-                  zeroPointTensor:(MPSGraphTensor*)zeroPointTensor
-                         dataType:(MPSDataType)dataType
-                             axis:(NSInteger)axis
-                             name:(NSString*)name {
-  return scaled(self, Composite::quantize,
-                {value_of(self, tensor), value_of(self, scaleTensor), value_of(self, zeroPointTensor)}, dataType, axis,
-                name);
-}
-
-- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
-                        scaleTensor:(MPSGraphTensor*)scaleTensor
-                    zeroPointTensor:(MPSGraphTensor*)zeroPointTensor
-                           dataType:(MPSDataType)dataType
-                               axis:(NSInteger)axis
-                               name:(NSString*)name {
-  return scaled(self, Composite::dequantize,
-                {value_of(self, tensor), value_of(self, scaleTensor), value_of(self, zeroPointTensor)}, dataType, axis,
-                name);
-}
+QUANTIZATION(quantizeTensor, quantize)
+QUANTIZATION(dequantizeTensor, dequantize)
 
 - (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
                         scaleTensor:(MPSGraphTensor*)scaleTensor
@@ -114,14 +71,8 @@ void require_table(ir::Value x, ir::Value table, int64_t more) {
                 name);
 }
 
-- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
-                        scaleTensor:(MPSGraphTensor*)scaleTensor
-                           dataType:(MPSDataType)dataType
-                               name:(NSString*)name {
-  require_blocks(value_of(self, tensor), value_of(self, scaleTensor));
-  return scaled(self, Composite::dequantize, {value_of(self, tensor), value_of(self, scaleTensor), number(self, 0)},
-                dataType, -1, name);
-}
+FORWARD(MPSGraphTensor*, passes(dequantizeTensor), passes(scaleTensor), sends(zeroPointTensor, number(self, 0)),
+        passes(dataType, MPSDataType), passes(name))
 
 - (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor LUTTensor:(MPSGraphTensor*)LUTTensor name:(NSString*)name {
   require_table(value_of(self, tensor), value_of(self, LUTTensor), 1);

@@ -7,22 +7,9 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-RandomFields& fields_of(MPSGraphRandomOpDescriptor* descriptor) {
-  static const Class our_class = [MPSGraphRandomOpDescriptor class];
-  require_kind(descriptor, our_class);
-  return *static_cast<RandomFields*>(descriptor->_impl);
-}
+DESCRIPTOR_FIELDS(RandomFields, MPSGraphRandomOpDescriptor)
 
 }  // namespace alloy::facade
-
-// The accessors of one field.
-#define RANDOM_PROPERTY(type, getter, setter) \
-  -(type)getter {                             \
-    return fields_of(self).getter;            \
-  }                                           \
-  -(void)setter : (type)value {               \
-    fields_of(self).getter = value;           \
-  }
 
 @implementation MPSGraphRandomOpDescriptor
 
@@ -41,14 +28,14 @@ RandomFields& fields_of(MPSGraphRandomOpDescriptor* descriptor) {
 
 DESCRIPTOR_LIFE(RandomFields, {})
 
-RANDOM_PROPERTY(MPSGraphRandomDistribution, distribution, setDistribution)
-RANDOM_PROPERTY(MPSDataType, dataType, setDataType)
-RANDOM_PROPERTY(float, min, setMin)
-RANDOM_PROPERTY(float, max, setMax)
-RANDOM_PROPERTY(NSInteger, minInteger, setMinInteger)
-RANDOM_PROPERTY(NSInteger, maxInteger, setMaxInteger)
-RANDOM_PROPERTY(float, mean, setMean)
-RANDOM_PROPERTY(float, standardDeviation, setStandardDeviation)
-RANDOM_PROPERTY(MPSGraphRandomNormalSamplingMethod, samplingMethod, setSamplingMethod)
+DESCRIPTOR_FIELD(RandomFields, MPSGraphRandomDistribution, distribution, setDistribution)
+DESCRIPTOR_FIELD(RandomFields, MPSDataType, dataType, setDataType)
+DESCRIPTOR_FIELD(RandomFields, float, min, setMin)
+DESCRIPTOR_FIELD(RandomFields, float, max, setMax)
+DESCRIPTOR_FIELD(RandomFields, NSInteger, minInteger, setMinInteger)
+DESCRIPTOR_FIELD(RandomFields, NSInteger, maxInteger, setMaxInteger)
+DESCRIPTOR_FIELD(RandomFields, float, mean, setMean)
+DESCRIPTOR_FIELD(RandomFields, float, standardDeviation, setStandardDeviation)
+DESCRIPTOR_FIELD(RandomFields, MPSGraphRandomNormalSamplingMethod, samplingMethod, setSamplingMethod)
 
 @end

@@ -133,35 +133,28 @@ MPSGraphTensor* dropout(MPSGraph* graph, ir::Value x, ir::Value rate, NSString* 
   return random_tensors(self, state, unspecified(self, shapeTensor, dtype_of(descriptor)), descriptor, name);
 }
 
-- (MPSGraphTensor*)randomUniformTensorWithShape:(MPSShape*)shape name:(NSString*)name {
-  return [self randomTensorWithShape:shape descriptor:uniform() name:name];
-}
+FORWARD(MPSGraphTensor*, takes(randomUniformTensorWithShape),
+        sends(randomTensorWithShape, randomUniformTensorWithShape), sends(descriptor, uniform()), passes(name))
 
-- (MPSGraphTensor*)randomUniformTensorWithShapeTensor:(MPSGraphTensor*)shapeTensor name:(NSString*)name {
-  return [self randomTensorWithShapeTensor:shapeTensor descriptor:uniform() name:name];
-}
+FORWARD(MPSGraphTensor*, takes(randomUniformTensorWithShapeTensor),
+        sends(randomTensorWithShapeTensor, randomUniformTensorWithShapeTensor), sends(descriptor, uniform()),
+        passes(name))
 
-- (MPSGraphTensor*)randomUniformTensorWithShape:(MPSShape*)shape seed:(NSUInteger)seed name:(NSString*)name {
-  return [self randomTensorWithShape:shape descriptor:uniform() seed:seed name:name];
-}
+FORWARD(MPSGraphTensor*, takes(randomUniformTensorWithShape),
+        sends(randomTensorWithShape, randomUniformTensorWithShape), sends(descriptor, uniform()),
+        passes(seed, NSUInteger), passes(name))
 
-- (MPSGraphTensor*)randomUniformTensorWithShapeTensor:(MPSGraphTensor*)shapeTensor
-                                                 seed:(NSUInteger)seed
-                                                 name:(NSString*)name {
-  return [self randomTensorWithShapeTensor:shapeTensor descriptor:uniform() seed:seed name:name];
-}
+FORWARD(MPSGraphTensor*, takes(randomUniformTensorWithShapeTensor),
+        sends(randomTensorWithShapeTensor, randomUniformTensorWithShapeTensor), sends(descriptor, uniform()),
+        passes(seed, NSUInteger), passes(name))
 
-- (NSArray<MPSGraphTensor*>*)randomUniformTensorWithShape:(MPSShape*)shape
-                                              stateTensor:(MPSGraphTensor*)state
-                                                     name:(NSString*)name {
-  return [self randomTensorWithShape:shape descriptor:uniform() stateTensor:state name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, takes(randomUniformTensorWithShape),
+        sends(randomTensorWithShape, randomUniformTensorWithShape), sends(descriptor, uniform()), passes(stateTensor),
+        passes(name))
 
-- (NSArray<MPSGraphTensor*>*)randomUniformTensorWithShapeTensor:(MPSGraphTensor*)shapeTensor
-                                                    stateTensor:(MPSGraphTensor*)state
-                                                           name:(NSString*)name {
-  return [self randomTensorWithShapeTensor:shapeTensor descriptor:uniform() stateTensor:state name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, takes(randomUniformTensorWithShapeTensor),
+        sends(randomTensorWithShapeTensor, randomUniformTensorWithShapeTensor), sends(descriptor, uniform()),
+        passes(stateTensor), passes(name))
 
 - (MPSGraphTensor*)dropoutTensor:(MPSGraphTensor*)tensor rate:(double)rate name:(NSString*)name {
   MPSGraphTensor* chance = [self constantWithScalar:rate dataType:MPSDataTypeFloat32];

@@ -10,17 +10,17 @@ using ir::OpCode;
 
 @implementation MPSGraph (MPSGraphReductionOps)
 
-#define ALLOY_REDUCTION(op, stem, ...)                                                                          \
-  -(MPSGraphTensor*)stem##WithTensor : (MPSGraphTensor*)tensor axis : (NSInteger)axis name : (NSString*)name {  \
-    return add(self, OpCode::op, {value_of(self, tensor)}, {{Attr::kAxes, ir::Dims{axis}}}, name);              \
-  }                                                                                                             \
-  -(MPSGraphTensor*)stem##WithTensor : (MPSGraphTensor*)tensor axes : (NSArray<NSNumber*>*)axes name            \
-      : (NSString*)name {                                                                                       \
-    return add(self, OpCode::op, {value_of(self, tensor)}, {{Attr::kAxes, axes_of(self, tensor, axes)}}, name); \
+#define ALLOY_REDUCTION(op, stem, ...)                                                                       \
+  METHOD(MPSGraphTensor*, takes(stem##WithTensor), takes(axis, NSInteger), takes(name)) {                    \
+    return add(self, OpCode::op, {value_of(self, stem##WithTensor)}, {{Attr::kAxes, ir::Dims{axis}}}, name); \
+  }                                                                                                          \
+  METHOD(MPSGraphTensor*, takes(stem##WithTensor), takes(axes), takes(name)) {                               \
+    return add(self, OpCode::op, {value_of(self, stem##WithTensor)},                                         \
+               {{Attr::kAxes, axes_of(self, stem##WithTensor, axes)}}, name);                                \
   }
-#define ALLOY_ARG_REDUCTION(op, stem, ...)                                                                     \
-  -(MPSGraphTensor*)stem##WithTensor : (MPSGraphTensor*)tensor axis : (NSInteger)axis name : (NSString*)name { \
-    return add(self, OpCode::op, {value_of(self, tensor)}, {{Attr::kAxis, int64_t{axis}}}, name);              \
+#define ALLOY_ARG_REDUCTION(op, stem, ...)                                                                  \
+  METHOD(MPSGraphTensor*, takes(stem##WithTensor), takes(axis, NSInteger), takes(name)) {                   \
+    return add(self, OpCode::op, {value_of(self, stem##WithTensor)}, {{Attr::kAxis, int64_t{axis}}}, name); \
   }
 #include "ir/ops.def"
 

@@ -78,19 +78,10 @@ MPSGraphTensor* start_of(MPSGraph* self, MPSGraphTensor* updates, MPSShape* shap
 
 @implementation MPSGraph (MPSGraphScatterOps)
 
-- (MPSGraphTensor*)scatterWithUpdatesTensor:(MPSGraphTensor*)updates
-                              indicesTensor:(MPSGraphTensor*)indices
-                                      shape:(MPSShape*)shape
-                                       axis:(NSInteger)axis
-                                       mode:(MPSGraphScatterMode)mode
-                                       name:(NSString*)name {
-  return [self scatterWithDataTensor:start_of(self, updates, shape, mode)
-                       updatesTensor:updates
-                       indicesTensor:indices
-                                axis:axis
-                                mode:mode
-                                name:name];
-}
+FORWARD(MPSGraphTensor*, takes(scatterWithUpdatesTensor),
+        sends(scatterWithDataTensor, start_of(self, scatterWithUpdatesTensor, shape, mode)),
+        sends(updatesTensor, scatterWithUpdatesTensor), passes(indicesTensor), takes(shape), passes(axis, NSInteger),
+        passes(mode, MPSGraphScatterMode), passes(name))
 
 - (MPSGraphTensor*)scatterWithDataTensor:(MPSGraphTensor*)data
                            updatesTensor:(MPSGraphTensor*)updates
@@ -106,33 +97,14 @@ MPSGraphTensor* start_of(MPSGraph* self, MPSGraphTensor* updates, MPSShape* shap
 
 @implementation MPSGraph (MPSGraphScatterAlongAxisOps)
 
-- (MPSGraphTensor*)scatterAlongAxis:(NSInteger)axis
-                  withUpdatesTensor:(MPSGraphTensor*)updates
-                      indicesTensor:(MPSGraphTensor*)indices
-                              shape:(MPSShape*)shape
-                               mode:(MPSGraphScatterMode)mode
-                               name:(NSString*)name {
-  return [self scatterAlongAxis:axis
-                 withDataTensor:start_of(self, updates, shape, mode)
-                  updatesTensor:updates
-                  indicesTensor:indices
-                           mode:mode
-                           name:name];
-}
+FORWARD(MPSGraphTensor*, passes(scatterAlongAxis, NSInteger), takes(withUpdatesTensor),
+        sends(withDataTensor, start_of(self, withUpdatesTensor, shape, mode)), sends(updatesTensor, withUpdatesTensor),
+        passes(indicesTensor), takes(shape), passes(mode, MPSGraphScatterMode), passes(name))
 
-- (MPSGraphTensor*)scatterAlongAxisTensor:(MPSGraphTensor*)axisTensor
-                        withUpdatesTensor:(MPSGraphTensor*)updates
-                            indicesTensor:(MPSGraphTensor*)indices
-                                    shape:(MPSShape*)shape
-                                     mode:(MPSGraphScatterMode)mode
-                                     name:(NSString*)name {
-  return [self scatterAlongAxis:number_in(self, axisTensor, "scatter_along_axis", "an axis")
-              withUpdatesTensor:updates
-                  indicesTensor:indices
-                          shape:shape
-                           mode:mode
-                           name:name];
-}
+FORWARD(MPSGraphTensor*, takes(scatterAlongAxisTensor),
+        sends(scatterAlongAxis, number_in(self, scatterAlongAxisTensor, "scatter_along_axis", "an axis")),
+        passes(withUpdatesTensor), passes(indicesTensor), passes(shape), passes(mode, MPSGraphScatterMode),
+        passes(name))
 
 - (MPSGraphTensor*)scatterAlongAxis:(NSInteger)axis
                      withDataTensor:(MPSGraphTensor*)data
@@ -145,18 +117,9 @@ MPSGraphTensor* start_of(MPSGraph* self, MPSGraphTensor* updates, MPSShape* shap
              {{Attr::kAxis, int64_t{axis}}, {Attr::kMode, word_of(mode)}}, name);
 }
 
-- (MPSGraphTensor*)scatterAlongAxisTensor:(MPSGraphTensor*)axisTensor
-                           withDataTensor:(MPSGraphTensor*)data
-                            updatesTensor:(MPSGraphTensor*)updates
-                            indicesTensor:(MPSGraphTensor*)indices
-                                     mode:(MPSGraphScatterMode)mode
-                                     name:(NSString*)name {
-  return [self scatterAlongAxis:number_in(self, axisTensor, "scatter_along_axis", "an axis")
-                 withDataTensor:data
-                  updatesTensor:updates
-                  indicesTensor:indices
-                           mode:mode
-                           name:name];
-}
+FORWARD(MPSGraphTensor*, takes(scatterAlongAxisTensor),
+        sends(scatterAlongAxis, number_in(self, scatterAlongAxisTensor, "scatter_along_axis", "an axis")),
+        passes(withDataTensor), passes(updatesTensor), passes(indicesTensor), passes(mode, MPSGraphScatterMode),
+        passes(name))
 
 @end

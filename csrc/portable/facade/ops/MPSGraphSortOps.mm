@@ -10,64 +10,31 @@ using ir::OpCode;
 
 namespace {
 
-MPSGraphTensor* sorted(MPSGraph* self, MPSGraphTensor* tensor, int64_t axis, bool descending, NSString* name) {
+MPSGraphTensor* sort(MPSGraph* self, MPSGraphTensor* tensor, int64_t axis, bool descending, NSString* name) {
   return add(self, ir::Composite::sort, {value_of(self, tensor)},
              {{Attr::kAxis, axis}, {Attr::kDescending, descending}}, name);
 }
 
-MPSGraphTensor* order(MPSGraph* self, MPSGraphTensor* tensor, int64_t axis, bool descending, NSString* name) {
+MPSGraphTensor* argsort(MPSGraph* self, MPSGraphTensor* tensor, int64_t axis, bool descending, NSString* name) {
   return add(self, OpCode::argsort, {value_of(self, tensor)},
              {{Attr::kAxis, axis}, {Attr::kCount, int64_t{-1}}, {Attr::kDescending, descending}}, name);
 }
 
 }  // namespace
 
+// The selectors of sort or argsort.
+#define SORT(selector, work)                                                                                  \
+  METHOD(MPSGraphTensor*, takes(selector), takes(axis, NSInteger), takes(descending, BOOL), takes(name)) {    \
+    return work(self, selector, axis, descending != NO, name);                                                \
+  }                                                                                                           \
+  FORWARD(MPSGraphTensor*, passes(selector), passes(axis, NSInteger), sends(descending, NO), passes(name))    \
+  FORWARD(MPSGraphTensor*, passes(selector), takes(axisTensor),                                               \
+          sends(axis, number_in(self, axisTensor, #work, "an axis")), passes(descending, BOOL), passes(name)) \
+  FORWARD(MPSGraphTensor*, passes(selector), passes(axisTensor), sends(descending, NO), passes(name))
+
 @implementation MPSGraph (MPSGraphSortOps)
 
-- (MPSGraphTensor*)sortWithTensor:(MPSGraphTensor*)tensor
-                             axis:(NSInteger)axis
-                       descending:(BOOL)descending
-                             name:(NSString*)name {
-  return sorted(self, tensor, axis, descending != NO, name);
-}
-
-- (MPSGraphTensor*)sortWithTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
-  return sorted(self, tensor, axis, false, name);
-}
-
-- (MPSGraphTensor*)sortWithTensor:(MPSGraphTensor*)tensor
-                       axisTensor:(MPSGraphTensor*)axisTensor
-                       descending:(BOOL)descending
-                             name:(NSString*)name {
-  return sorted(self, tensor, number_in(self, axisTensor, "sort", "an axis"), descending != NO, name);
-}
-
-- (MPSGraphTensor*)sortWithTensor:(MPSGraphTensor*)tensor axisTensor:(MPSGraphTensor*)axisTensor name:(NSString*)name {
-  return sorted(self, tensor, number_in(self, axisTensor, "sort", "an axis"), false, name);
-}
-
-- (MPSGraphTensor*)argSortWithTensor:(MPSGraphTensor*)tensor
-                                axis:(NSInteger)axis
-                          descending:(BOOL)descending
-                                name:(NSString*)name {
-  return order(self, tensor, axis, descending != NO, name);
-}
-
-- (MPSGraphTensor*)argSortWithTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
-  return order(self, tensor, axis, false, name);
-}
-
-- (MPSGraphTensor*)argSortWithTensor:(MPSGraphTensor*)tensor
-                          axisTensor:(MPSGraphTensor*)axisTensor
-                          descending:(BOOL)descending
-                                name:(NSString*)name {
-  return order(self, tensor, number_in(self, axisTensor, "argsort", "an axis"), descending != NO, name);
-}
-
-- (MPSGraphTensor*)argSortWithTensor:(MPSGraphTensor*)tensor
-                          axisTensor:(MPSGraphTensor*)axisTensor
-                                name:(NSString*)name {
-  return order(self, tensor, number_in(self, axisTensor, "argsort", "an axis"), false, name);
-}
+SORT(sortWithTensor, sort)
+SORT(argSortWithTensor, argsort)
 
 @end

@@ -78,12 +78,8 @@ MPSGraphTensor* sparse(MPSGraph* graph, MPSGraphSparseStorageType storage, NSArr
 
 @implementation MPSGraphCreateSparseOpDescriptor
 
-+ (instancetype)descriptorWithStorageType:(MPSGraphSparseStorageType)sparseStorageType dataType:(MPSDataType)dataType {
-  MPSGraphCreateSparseOpDescriptor* descriptor = [[self new] autorelease];
-  [descriptor setSparseStorageType:sparseStorageType];
-  [descriptor setDataType:dataType];
-  return descriptor;
-}
+DESCRIPTOR_WITH(MPSGraphCreateSparseOpDescriptor, descriptorWithStorageType,
+                takes(sparseStorageType, MPSGraphSparseStorageType), takes(dataType, MPSDataType))
 
 DESCRIPTOR_LIFE(SparseFields, {})
 DESCRIPTOR_FIELD(SparseFields, MPSGraphSparseStorageType, sparseStorageType, setSparseStorageType)

@@ -115,10 +115,6 @@ ir::Dims plane(NSUInteger height, NSUInteger width) {
   return {static_cast<int64_t>(height), static_cast<int64_t>(width)};
 }
 
-NSUInteger axis_in(MPSGraph* self, MPSGraphTensor* tensor, const char* op) {
-  return static_cast<NSUInteger>(number_in(self, tensor, op, "an axis"));
-}
-
 // A block of places along `axes` from or to the dimension `axis`.
 MPSGraphTensor* with_blocks(MPSGraph* self, ir::Composite composite, MPSGraphTensor* tensor, const ir::Dims& axes,
                             NSInteger axis, const ir::Dims& block, BOOL pixel_shuffle, NSString* name) {
@@ -159,6 +155,30 @@ std::string word_of(MPSGraphPaddingMode mode) {
 }
 
 }  // namespace
+
+// The selectors that move blocks of places along some axes to another one, or back: the axes are those of a plane, or
+// all that a list names.
+#define BLOCKS(of_plane, of_list, composite)                                                                           \
+  METHOD(MPSGraphTensor*, takes(of_list), takes(spatialAxes), takes(batchAxis, NSInteger), takes(blockDimensions),     \
+         takes(usePixelShuffleOrder, BOOL), takes(name)) {                                                             \
+    return with_blocks(self, ir::Composite::composite, of_list, numbers_of(spatialAxes), batchAxis,                    \
+                       numbers_of(blockDimensions), usePixelShuffleOrder, name);                                       \
+  }                                                                                                                    \
+  METHOD(MPSGraphTensor*, takes(of_plane), takes(widthAxis, NSUInteger), takes(heightAxis, NSUInteger),                \
+         takes(depthAxis, NSUInteger), takes(blockSize, NSUInteger), takes(usePixelShuffleOrder, BOOL), takes(name)) { \
+    return with_blocks(self, ir::Composite::composite, of_plane, plane(heightAxis, widthAxis),                         \
+                       static_cast<NSInteger>(depthAxis), plane(blockSize, blockSize), usePixelShuffleOrder, name);    \
+  }                                                                                                                    \
+  FORWARD(MPSGraphTensor*, passes(of_plane), takes(widthAxisTensor),                                                   \
+          sends(widthAxis, number_in(self, widthAxisTensor, #composite, "an axis")), takes(heightAxisTensor),          \
+          sends(heightAxis, number_in(self, heightAxisTensor, #composite, "an axis")), takes(depthAxisTensor),         \
+          sends(depthAxis, number_in(self, depthAxisTensor, #composite, "an axis")), passes(blockSize, NSUInteger),    \
+          passes(usePixelShuffleOrder, BOOL), passes(name))                                                            \
+  FORWARD(MPSGraphTensor*, passes(of_list), takes(spatialAxesTensor),                                                  \
+          sends(spatialAxes, numbers_in(self, spatialAxesTensor, #composite, "axes")), takes(batchAxisTensor),         \
+          sends(batchAxis, number_in(self, batchAxisTensor, #composite, "an axis")), takes(blockDimensionsTensor),     \
+          sends(blockDimensions, numbers_in(self, blockDimensionsTensor, #composite, "sizes of a block")),             \
+          passes(usePixelShuffleOrder, BOOL), passes(name))
 
 @implementation MPSGraph (MPSGraphTensorShapeOps)
 
@@ -221,20 +241,8 @@ std::string word_of(MPSGraphPaddingMode mode) {
   return add(self, OpCode::slice, {x}, {{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}}, name);
 }
 
-- (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
-                        starts:(NSArray<NSNumber*>*)starts
-                          ends:(NSArray<NSNumber*>*)ends
-                       strides:(NSArray<NSNumber*>*)strides
-                          name:(NSString*)name {
-  return [self sliceTensor:tensor
-                    starts:starts
-                      ends:ends
-                   strides:strides
-                 startMask:0
-                   endMask:0
-               squeezeMask:0
-                      name:name];
-}
+FORWARD(MPSGraphTensor*, passes(sliceTensor), passes(starts), passes(ends), passes(strides), sends(startMask, 0),
+        sends(endMask, 0), sends(squeezeMask, 0), passes(name))
 
 - (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
                         starts:(NSArray<NSNumber*>*)starts
@@ -248,23 +256,11 @@ std::string word_of(MPSGraphPaddingMode mode) {
                 name);
 }
 
-- (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
-                   startTensor:(MPSGraphTensor*)startTensor
-                     endTensor:(MPSGraphTensor*)endTensor
-                  strideTensor:(MPSGraphTensor*)strideTensor
-                     startMask:(uint32_t)startMask
-                       endMask:(uint32_t)endMask
-                   squeezeMask:(uint32_t)squeezeMask
-                          name:(NSString*)name {
-  return [self sliceTensor:tensor
-                    starts:numbers_in(self, startTensor, "slice", "starts")
-                      ends:numbers_in(self, endTensor, "slice", "ends")
-                   strides:numbers_in(self, strideTensor, "slice", "strides")
-                 startMask:startMask
-                   endMask:endMask
-               squeezeMask:squeezeMask
-                      name:name];
-}
+FORWARD(MPSGraphTensor*, passes(sliceTensor), takes(startTensor),
+        sends(starts, numbers_in(self, startTensor, "slice", "starts")), takes(endTensor),
+        sends(ends, numbers_in(self, endTensor, "slice", "ends")), takes(strideTensor),
+        sends(strides, numbers_in(self, strideTensor, "slice", "strides")), passes(startMask, uint32_t),
+        passes(endMask, uint32_t), passes(squeezeMask, uint32_t), passes(name))
 
 - (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
                    startTensor:(MPSGraphTensor*)startTensor
@@ -276,22 +272,8 @@ std::string word_of(MPSGraphPaddingMode mode) {
   return sliced(self, tensor, slice_attributes(starts, ends, ones([starts count]), 0, 0, 0), squeezeMask, name);
 }
 
-- (MPSGraphTensor*)sliceGradientTensor:(MPSGraphTensor*)gradient
-                      fwdInShapeTensor:(MPSGraphTensor*)shapeTensor
-                                starts:(NSArray<NSNumber*>*)starts
-                                  ends:(NSArray<NSNumber*>*)ends
-                               strides:(NSArray<NSNumber*>*)strides
-                                  name:(NSString*)name {
-  return [self sliceGradientTensor:gradient
-                  fwdInShapeTensor:shapeTensor
-                            starts:starts
-                              ends:ends
-                           strides:strides
-                         startMask:0
-                           endMask:0
-                       squeezeMask:0
-                              name:name];
-}
+FORWARD(MPSGraphTensor*, passes(sliceGradientTensor), passes(fwdInShapeTensor), passes(starts), passes(ends),
+        passes(strides), sends(startMask, 0), sends(endMask, 0), sends(squeezeMask, 0), passes(name))
 
 - (MPSGraphTensor*)sliceGradientTensor:(MPSGraphTensor*)gradient
                       fwdInShapeTensor:(MPSGraphTensor*)shapeTensor
@@ -306,25 +288,11 @@ std::string word_of(MPSGraphPaddingMode mode) {
                         slice_attributes(starts, ends, strides, startMask, endMask, squeezeMask), squeezeMask, name);
 }
 
-- (MPSGraphTensor*)sliceGradientTensor:(MPSGraphTensor*)gradient
-                      fwdInShapeTensor:(MPSGraphTensor*)shapeTensor
-                           startTensor:(MPSGraphTensor*)startTensor
-                             endTensor:(MPSGraphTensor*)endTensor
-                          strideTensor:(MPSGraphTensor*)strideTensor
-                             startMask:(uint32_t)startMask
-                               endMask:(uint32_t)endMask
-                           squeezeMask:(uint32_t)squeezeMask
-                                  name:(NSString*)name {
-  return [self sliceGradientTensor:gradient
-                  fwdInShapeTensor:shapeTensor
-                            starts:numbers_in(self, startTensor, "slice_gradient", "starts")
-                              ends:numbers_in(self, endTensor, "slice_gradient", "ends")
-                           strides:numbers_in(self, strideTensor, "slice_gradient", "strides")
-                         startMask:startMask
-                           endMask:endMask
-                       squeezeMask:squeezeMask
-                              name:name];
-}
+FORWARD(MPSGraphTensor*, passes(sliceGradientTensor), passes(fwdInShapeTensor), takes(startTensor),
+        sends(starts, numbers_in(self, startTensor, "slice_gradient", "starts")), takes(endTensor),
+        sends(ends, numbers_in(self, endTensor, "slice_gradient", "ends")), takes(strideTensor),
+        sends(strides, numbers_in(self, strideTensor, "slice_gradient", "strides")), passes(startMask, uint32_t),
+        passes(endMask, uint32_t), passes(squeezeMask, uint32_t), passes(name))
 
 - (MPSGraphTensor*)sliceGradientTensor:(MPSGraphTensor*)gradient
                       fwdInShapeTensor:(MPSGraphTensor*)shapeTensor
@@ -352,59 +320,17 @@ std::string word_of(MPSGraphPaddingMode mode) {
              slice_attributes(starts, ends, strides, startMask, endMask, squeezeMask), name);
 }
 
-- (MPSGraphTensor*)sliceUpdateDataTensor:(MPSGraphTensor*)data
-                            updateTensor:(MPSGraphTensor*)update
-                                  starts:(NSArray<NSNumber*>*)starts
-                                    ends:(NSArray<NSNumber*>*)ends
-                                 strides:(NSArray<NSNumber*>*)strides
-                                    name:(NSString*)name {
-  return [self sliceUpdateDataTensor:data
-                        updateTensor:update
-                              starts:starts
-                                ends:ends
-                             strides:strides
-                           startMask:0
-                             endMask:0
-                         squeezeMask:0
-                                name:name];
-}
+FORWARD(MPSGraphTensor*, passes(sliceUpdateDataTensor), passes(updateTensor), passes(starts), passes(ends),
+        passes(strides), sends(startMask, 0), sends(endMask, 0), sends(squeezeMask, 0), passes(name))
 
-- (MPSGraphTensor*)sliceUpdateDataTensor:(MPSGraphTensor*)data
-                            updateTensor:(MPSGraphTensor*)update
-                            startsTensor:(MPSGraphTensor*)startsTensor
-                              endsTensor:(MPSGraphTensor*)endsTensor
-                           stridesTensor:(MPSGraphTensor*)stridesTensor
-                               startMask:(uint32_t)startMask
-                                 endMask:(uint32_t)endMask
-                             squeezeMask:(uint32_t)squeezeMask
-                                    name:(NSString*)name {
-  return [self sliceUpdateDataTensor:data
-                        updateTensor:update
-                              starts:numbers_in(self, startsTensor, "slice_update", "starts")
-                                ends:numbers_in(self, endsTensor, "slice_update", "ends")
-                             strides:numbers_in(self, stridesTensor, "slice_update", "strides")
-                           startMask:startMask
-                             endMask:endMask
-                         squeezeMask:squeezeMask
-                                name:name];
-}
+FORWARD(MPSGraphTensor*, passes(sliceUpdateDataTensor), passes(updateTensor), takes(startsTensor),
+        sends(starts, numbers_in(self, startsTensor, "slice_update", "starts")), takes(endsTensor),
+        sends(ends, numbers_in(self, endsTensor, "slice_update", "ends")), takes(stridesTensor),
+        sends(strides, numbers_in(self, stridesTensor, "slice_update", "strides")), passes(startMask, uint32_t),
+        passes(endMask, uint32_t), passes(squeezeMask, uint32_t), passes(name))
 
-- (MPSGraphTensor*)sliceUpdateDataTensor:(MPSGraphTensor*)data
-                            updateTensor:(MPSGraphTensor*)update
-                            startsTensor:(MPSGraphTensor*)startsTensor
-                              endsTensor:(MPSGraphTensor*)endsTensor
-                           stridesTensor:(MPSGraphTensor*)stridesTensor
-                                    name:(NSString*)name {
-  return [self sliceUpdateDataTensor:data
-                        updateTensor:update
-                        startsTensor:startsTensor
-                          endsTensor:endsTensor
-                       stridesTensor:stridesTensor
-                           startMask:0
-                             endMask:0
-                         squeezeMask:0
-                                name:name];
-}
+FORWARD(MPSGraphTensor*, passes(sliceUpdateDataTensor), passes(updateTensor), passes(startsTensor), passes(endsTensor),
+        passes(stridesTensor), sends(startMask, 0), sends(endMask, 0), sends(squeezeMask, 0), passes(name))
 
 - (MPSGraphTensor*)concatTensor:(MPSGraphTensor*)tensor
                      withTensor:(MPSGraphTensor*)tensor2
@@ -414,11 +340,7 @@ std::string word_of(MPSGraphPaddingMode mode) {
              {{Attr::kAxis, int64_t{dimension}}}, name);
 }
 
-- (MPSGraphTensor*)concatTensors:(NSArray<MPSGraphTensor*>*)tensors
-                       dimension:(NSInteger)dimension
-                            name:(NSString*)name {
-  return [self concatTensors:tensors dimension:dimension interleave:NO name:name];
-}
+FORWARD(MPSGraphTensor*, passes(concatTensors), passes(dimension, NSInteger), sends(interleave, NO), passes(name))
 
 - (MPSGraphTensor*)concatTensors:(NSArray<MPSGraphTensor*>*)tensors
                        dimension:(NSInteger)dimension
@@ -457,12 +379,8 @@ std::string word_of(MPSGraphPaddingMode mode) {
                  {{Attr::kAxis, int64_t{axis}}, {Attr::kSize, numbers_of(splitSizes)}}, name);
 }
 
-- (NSArray<MPSGraphTensor*>*)splitTensor:(MPSGraphTensor*)tensor
-                        splitSizesTensor:(MPSGraphTensor*)splitSizesTensor
-                                    axis:(NSInteger)axis
-                                    name:(NSString*)name {
-  return [self splitTensor:tensor splitSizes:numbers_in(self, splitSizesTensor, "split", "sizes") axis:axis name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(splitTensor), takes(splitSizesTensor),
+        sends(splitSizes, numbers_in(self, splitSizesTensor, "split", "sizes")), passes(axis, NSInteger), passes(name))
 
 - (NSArray<MPSGraphTensor*>*)splitTensor:(MPSGraphTensor*)tensor
                                numSplits:(NSUInteger)numSplits
@@ -498,17 +416,15 @@ std::string word_of(MPSGraphPaddingMode mode) {
   return add(self, ir::Composite::reverse, {value_of(self, tensor)}, {{Attr::kAxes, numbers_of(axes)}}, name);
 }
 
-- (MPSGraphTensor*)reverseTensor:(MPSGraphTensor*)tensor axesTensor:(MPSGraphTensor*)axesTensor name:(NSString*)name {
-  return [self reverseTensor:tensor axes:numbers_in(self, axesTensor, "reverse", "axes") name:name];
-}
+FORWARD(MPSGraphTensor*, passes(reverseTensor), takes(axesTensor),
+        sends(axes, numbers_in(self, axesTensor, "reverse", "axes")), passes(name))
 
 - (MPSGraphTensor*)flatten2DTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
   return add(self, ir::Composite::flatten2d, {value_of(self, tensor)}, {{Attr::kAxis, int64_t{axis}}}, name);
 }
 
-- (MPSGraphTensor*)flatten2DTensor:(MPSGraphTensor*)tensor axisTensor:(MPSGraphTensor*)axisTensor name:(NSString*)name {
-  return [self flatten2DTensor:tensor axis:number_in(self, axisTensor, "flatten2d", "an axis") name:name];
-}
+FORWARD(MPSGraphTensor*, passes(flatten2DTensor), takes(axisTensor),
+        sends(axis, number_in(self, axisTensor, "flatten2d", "an axis")), passes(name))
 
 - (MPSGraphTensor*)squeezeTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
   const ir::Value x = value_of(self, tensor);
@@ -528,9 +444,8 @@ std::string word_of(MPSGraphPaddingMode mode) {
   return add(self, OpCode::squeeze, {value_of(self, tensor)}, {{Attr::kAxes, numbers_of(axes)}}, name);
 }
 
-- (MPSGraphTensor*)squeezeTensor:(MPSGraphTensor*)tensor axesTensor:(MPSGraphTensor*)axesTensor name:(NSString*)name {
-  return [self squeezeTensor:tensor axes:numbers_in(self, axesTensor, "squeeze", "axes") name:name];
-}
+FORWARD(MPSGraphTensor*, passes(squeezeTensor), takes(axesTensor),
+        sends(axes, numbers_in(self, axesTensor, "squeeze", "axes")), passes(name))
 
 - (MPSGraphTensor*)expandDimsOfTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
   return add(self, OpCode::expand_dims, {value_of(self, tensor)}, {{Attr::kAxes, ir::Dims{axis}}}, name);
@@ -540,22 +455,17 @@ std::string word_of(MPSGraphPaddingMode mode) {
   return add(self, OpCode::expand_dims, {value_of(self, tensor)}, {{Attr::kAxes, numbers_of(axes)}}, name);
 }
 
-- (MPSGraphTensor*)expandDimsOfTensor:(MPSGraphTensor*)tensor
-                           axesTensor:(MPSGraphTensor*)axesTensor
-                                 name:(NSString*)name {
-  return [self expandDimsOfTensor:tensor axes:numbers_in(self, axesTensor, "expand_dims", "axes") name:name];
-}
+FORWARD(MPSGraphTensor*, passes(expandDimsOfTensor), takes(axesTensor),
+        sends(axes, numbers_in(self, axesTensor, "expand_dims", "axes")), passes(name))
 
 - (MPSGraphTensor*)coordinateAlongAxis:(NSInteger)axis withShape:(MPSShape*)shape name:(NSString*)name {
   return add(self, ir::Composite::coordinates, {unspecified(self, shape, ir::DType::int32)},
              {{Attr::kAxis, int64_t{axis}}}, name);
 }
 
-- (MPSGraphTensor*)coordinateAlongAxisTensor:(MPSGraphTensor*)axisTensor
-                                   withShape:(MPSShape*)shape
-                                        name:(NSString*)name {
-  return [self coordinateAlongAxis:number_in(self, axisTensor, "coordinates", "an axis") withShape:shape name:name];
-}
+FORWARD(MPSGraphTensor*, takes(coordinateAlongAxisTensor),
+        sends(coordinateAlongAxis, number_in(self, coordinateAlongAxisTensor, "coordinates", "an axis")),
+        passes(withShape), passes(name))
 
 - (MPSGraphTensor*)coordinateAlongAxis:(NSInteger)axis
                        withShapeTensor:(MPSGraphTensor*)shapeTensor
@@ -564,115 +474,12 @@ std::string word_of(MPSGraphPaddingMode mode) {
              {{Attr::kAxis, int64_t{axis}}}, name);
 }
 
-- (MPSGraphTensor*)coordinateAlongAxisTensor:(MPSGraphTensor*)axisTensor
-                             withShapeTensor:(MPSGraphTensor*)shapeTensor
-                                        name:(NSString*)name {
-  return [self coordinateAlongAxis:number_in(self, axisTensor, "coordinates", "an axis")
-                   withShapeTensor:shapeTensor
-                              name:name];
-}
+FORWARD(MPSGraphTensor*, takes(coordinateAlongAxisTensor),
+        sends(coordinateAlongAxis, number_in(self, coordinateAlongAxisTensor, "coordinates", "an axis")),
+        passes(withShapeTensor), passes(name))
 
-- (MPSGraphTensor*)spaceToDepth2DTensor:(MPSGraphTensor*)tensor
-                              widthAxis:(NSUInteger)widthAxis
-                             heightAxis:(NSUInteger)heightAxis
-                              depthAxis:(NSUInteger)depthAxis
-                              blockSize:(NSUInteger)blockSize
-                   usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
-                                   name:(NSString*)name {
-  return with_blocks(self, ir::Composite::space_to_batch, tensor, plane(heightAxis, widthAxis),
-                     static_cast<NSInteger>(depthAxis), plane(blockSize, blockSize), usePixelShuffleOrder, name);
-}
-
-- (MPSGraphTensor*)spaceToDepth2DTensor:(MPSGraphTensor*)tensor
-                        widthAxisTensor:(MPSGraphTensor*)widthAxisTensor
-                       heightAxisTensor:(MPSGraphTensor*)heightAxisTensor
-                        depthAxisTensor:(MPSGraphTensor*)depthAxisTensor
-                              blockSize:(NSUInteger)blockSize
-                   usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
-                                   name:(NSString*)name {
-  return [self spaceToDepth2DTensor:tensor
-                          widthAxis:axis_in(self, widthAxisTensor, "space_to_batch")
-                         heightAxis:axis_in(self, heightAxisTensor, "space_to_batch")
-                          depthAxis:axis_in(self, depthAxisTensor, "space_to_batch")
-                          blockSize:blockSize
-               usePixelShuffleOrder:usePixelShuffleOrder
-                               name:name];
-}
-
-- (MPSGraphTensor*)depthToSpace2DTensor:(MPSGraphTensor*)tensor
-                              widthAxis:(NSUInteger)widthAxis
-                             heightAxis:(NSUInteger)heightAxis
-                              depthAxis:(NSUInteger)depthAxis
-                              blockSize:(NSUInteger)blockSize
-                   usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
-                                   name:(NSString*)name {
-  return with_blocks(self, ir::Composite::batch_to_space, tensor, plane(heightAxis, widthAxis),
-                     static_cast<NSInteger>(depthAxis), plane(blockSize, blockSize), usePixelShuffleOrder, name);
-}
-
-- (MPSGraphTensor*)depthToSpace2DTensor:(MPSGraphTensor*)tensor
-                        widthAxisTensor:(MPSGraphTensor*)widthAxisTensor
-                       heightAxisTensor:(MPSGraphTensor*)heightAxisTensor
-                        depthAxisTensor:(MPSGraphTensor*)depthAxisTensor
-                              blockSize:(NSUInteger)blockSize
-                   usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
-                                   name:(NSString*)name {
-  return [self depthToSpace2DTensor:tensor
-                          widthAxis:axis_in(self, widthAxisTensor, "batch_to_space")
-                         heightAxis:axis_in(self, heightAxisTensor, "batch_to_space")
-                          depthAxis:axis_in(self, depthAxisTensor, "batch_to_space")
-                          blockSize:blockSize
-               usePixelShuffleOrder:usePixelShuffleOrder
-                               name:name];
-}
-
-- (MPSGraphTensor*)spaceToBatchTensor:(MPSGraphTensor*)tensor
-                          spatialAxes:(NSArray<NSNumber*>*)spatialAxes
-                            batchAxis:(NSInteger)batchAxis
-                      blockDimensions:(NSArray<NSNumber*>*)blockDimensions
-                 usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
-                                 name:(NSString*)name {
-  return with_blocks(self, ir::Composite::space_to_batch, tensor, numbers_of(spatialAxes), batchAxis,
-                     numbers_of(blockDimensions), usePixelShuffleOrder, name);
-}
-
-- (MPSGraphTensor*)spaceToBatchTensor:(MPSGraphTensor*)tensor
-                    spatialAxesTensor:(MPSGraphTensor*)spatialAxesTensor
-                      batchAxisTensor:(MPSGraphTensor*)batchAxisTensor
-                blockDimensionsTensor:(MPSGraphTensor*)blockDimensionsTensor
-                 usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
-                                 name:(NSString*)name {
-  return [self spaceToBatchTensor:tensor
-                      spatialAxes:numbers_in(self, spatialAxesTensor, "space_to_batch", "axes")
-                        batchAxis:number_in(self, batchAxisTensor, "space_to_batch", "an axis")
-                  blockDimensions:numbers_in(self, blockDimensionsTensor, "space_to_batch", "sizes of a block")
-             usePixelShuffleOrder:usePixelShuffleOrder
-                             name:name];
-}
-
-- (MPSGraphTensor*)batchToSpaceTensor:(MPSGraphTensor*)tensor
-                          spatialAxes:(NSArray<NSNumber*>*)spatialAxes
-                            batchAxis:(NSInteger)batchAxis
-                      blockDimensions:(NSArray<NSNumber*>*)blockDimensions
-                 usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
-                                 name:(NSString*)name {
-  return with_blocks(self, ir::Composite::batch_to_space, tensor, numbers_of(spatialAxes), batchAxis,
-                     numbers_of(blockDimensions), usePixelShuffleOrder, name);
-}
-
-- (MPSGraphTensor*)batchToSpaceTensor:(MPSGraphTensor*)tensor
-                    spatialAxesTensor:(MPSGraphTensor*)spatialAxesTensor
-                      batchAxisTensor:(MPSGraphTensor*)batchAxisTensor
-                blockDimensionsTensor:(MPSGraphTensor*)blockDimensionsTensor
-                 usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
-                                 name:(NSString*)name {
-  return [self batchToSpaceTensor:tensor
-                      spatialAxes:numbers_in(self, spatialAxesTensor, "batch_to_space", "axes")
-                        batchAxis:number_in(self, batchAxisTensor, "batch_to_space", "an axis")
-                  blockDimensions:numbers_in(self, blockDimensionsTensor, "batch_to_space", "sizes of a block")
-             usePixelShuffleOrder:usePixelShuffleOrder
-                             name:name];
-}
+BLOCKS(spaceToDepth2DTensor, spaceToBatchTensor, space_to_batch)
+BLOCKS(depthToSpace2DTensor, batchToSpaceTensor, batch_to_space)
 
 - (MPSGraphTensor*)reinterpretCastTensor:(MPSGraphTensor*)tensor toType:(MPSDataType)type name:(NSString*)name {
   return add(self, OpCode::bitcast, {value_of(self, tensor)}, {{Attr::kDtype, dtype_of(type)}}, name);

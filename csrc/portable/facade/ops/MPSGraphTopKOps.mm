@@ -9,61 +9,40 @@ using ir::Attr;
 
 namespace {
 
-ir::Attributes attributes(int64_t axis, int64_t k, bool greatest) {
-  return {{Attr::kAxis, axis}, {Attr::kCount, k}, {Attr::kDescending, greatest}};
+ir::Attributes attributes(NSInteger axis, NSUInteger k, bool greatest) {
+  return {{Attr::kAxis, int64_t{axis}}, {Attr::kCount, static_cast<int64_t>(k)}, {Attr::kDescending, greatest}};
 }
 
 }  // namespace
 
+// The selectors of the greatest elements, or of the least, along an axis that is given.
+#define TOP_K(selector, greatest)                                                                                 \
+  METHOD(NSArray<MPSGraphTensor*>*, takes(selector), takes(axis, NSInteger), takes(k, NSUInteger), takes(name)) { \
+    return add_all(self, ir::Composite::top_k, {value_of(self, selector)}, attributes(axis, k, greatest), name);  \
+  }                                                                                                               \
+  FORWARD(NSArray<MPSGraphTensor*>*, passes(selector), takes(axisTensor),                                         \
+          sends(axis, number_in(self, axisTensor, "top_k", "an axis")), takes(kTensor),                           \
+          sends(k, number_in(self, kTensor, "top_k", "a count")), passes(name))
+#define TOP_K_GRADIENT(selector, greatest)                                                                             \
+  METHOD(MPSGraphTensor*, takes(selector), takes(source), takes(axis, NSInteger), takes(k, NSUInteger), takes(name)) { \
+    return add(self, ir::Composite::top_k_gradient, {value_of(self, selector), value_of(self, source)},                \
+               attributes(axis, k, greatest), name);                                                                   \
+  }                                                                                                                    \
+  FORWARD(MPSGraphTensor*, passes(selector), passes(source), takes(axisTensor),                                        \
+          sends(axis, number_in(self, axisTensor, "top_k", "an axis")), takes(kTensor),                                \
+          sends(k, number_in(self, kTensor, "top_k", "a count")), passes(name))
+
 @implementation MPSGraph (MPSGraphTopKOps)
 
+// Older systems have these alone, so they do not send those with an axis.
 - (NSArray<MPSGraphTensor*>*)topKWithSourceTensor:(MPSGraphTensor*)source k:(NSUInteger)k name:(NSString*)name {
-  return add_all(self, ir::Composite::top_k, {value_of(self, source)}, attributes(-1, static_cast<int64_t>(k), true),
-                 name);
+  return add_all(self, ir::Composite::top_k, {value_of(self, source)}, attributes(-1, k, true), name);
 }
+FORWARD(NSArray<MPSGraphTensor*>*, passes(topKWithSourceTensor), takes(kTensor),
+        sends(k, number_in(self, kTensor, "top_k", "a count")), passes(name))
 
-- (NSArray<MPSGraphTensor*>*)topKWithSourceTensor:(MPSGraphTensor*)source
-                                          kTensor:(MPSGraphTensor*)kTensor
-                                             name:(NSString*)name {
-  return add_all(self, ir::Composite::top_k, {value_of(self, source)},
-                 attributes(-1, number_in(self, kTensor, "top_k", "a count"), true), name);
-}
-
-- (NSArray<MPSGraphTensor*>*)topKWithSourceTensor:(MPSGraphTensor*)source
-                                             axis:(NSInteger)axis
-                                                k:(NSUInteger)k
-                                             name:(NSString*)name {
-  return add_all(self, ir::Composite::top_k, {value_of(self, source)}, attributes(axis, static_cast<int64_t>(k), true),
-                 name);
-}
-
-- (NSArray<MPSGraphTensor*>*)topKWithSourceTensor:(MPSGraphTensor*)source
-                                       axisTensor:(MPSGraphTensor*)axisTensor
-                                          kTensor:(MPSGraphTensor*)kTensor
-                                             name:(NSString*)name {
-  return add_all(
-      self, ir::Composite::top_k, {value_of(self, source)},
-      attributes(number_in(self, axisTensor, "top_k", "an axis"), number_in(self, kTensor, "top_k", "a count"), true),
-      name);
-}
-
-- (NSArray<MPSGraphTensor*>*)bottomKWithSourceTensor:(MPSGraphTensor*)source
-                                                axis:(NSInteger)axis
-                                                   k:(NSUInteger)k
-                                                name:(NSString*)name {
-  return add_all(self, ir::Composite::top_k, {value_of(self, source)}, attributes(axis, static_cast<int64_t>(k), false),
-                 name);
-}
-
-- (NSArray<MPSGraphTensor*>*)bottomKWithSourceTensor:(MPSGraphTensor*)source
-                                          axisTensor:(MPSGraphTensor*)axisTensor
-                                             kTensor:(MPSGraphTensor*)kTensor
-                                                name:(NSString*)name {
-  return add_all(
-      self, ir::Composite::top_k, {value_of(self, source)},
-      attributes(number_in(self, axisTensor, "top_k", "an axis"), number_in(self, kTensor, "top_k", "a count"), false),
-      name);
-}
+TOP_K(topKWithSourceTensor, true)
+TOP_K(bottomKWithSourceTensor, false)
 
 @end
 
@@ -74,55 +53,12 @@ ir::Attributes attributes(int64_t axis, int64_t k, bool greatest) {
                                         k:(NSUInteger)k
                                      name:(NSString*)name {
   return add(self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes(-1, static_cast<int64_t>(k), true), name);
+             attributes(-1, k, true), name);
 }
+FORWARD(MPSGraphTensor*, passes(topKWithGradientTensor), passes(source), takes(kTensor),
+        sends(k, number_in(self, kTensor, "top_k", "a count")), passes(name))
 
-- (MPSGraphTensor*)topKWithGradientTensor:(MPSGraphTensor*)gradient
-                                   source:(MPSGraphTensor*)source
-                                  kTensor:(MPSGraphTensor*)kTensor
-                                     name:(NSString*)name {
-  return add(self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes(-1, number_in(self, kTensor, "top_k", "a count"), true), name);
-}
-
-- (MPSGraphTensor*)topKWithGradientTensor:(MPSGraphTensor*)gradient
-                                   source:(MPSGraphTensor*)source
-                                     axis:(NSInteger)axis
-                                        k:(NSUInteger)k
-                                     name:(NSString*)name {
-  return add(self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes(axis, static_cast<int64_t>(k), true), name);
-}
-
-- (MPSGraphTensor*)topKWithGradientTensor:(MPSGraphTensor*)gradient
-                                   source:(MPSGraphTensor*)source
-                               axisTensor:(MPSGraphTensor*)axisTensor
-                                  kTensor:(MPSGraphTensor*)kTensor
-                                     name:(NSString*)name {
-  return add(
-      self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
-      attributes(number_in(self, axisTensor, "top_k", "an axis"), number_in(self, kTensor, "top_k", "a count"), true),
-      name);
-}
-
-- (MPSGraphTensor*)bottomKWithGradientTensor:(MPSGraphTensor*)gradient
-                                      source:(MPSGraphTensor*)source
-                                        axis:(NSInteger)axis
-                                           k:(NSUInteger)k
-                                        name:(NSString*)name {
-  return add(self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes(axis, static_cast<int64_t>(k), false), name);
-}
-
-- (MPSGraphTensor*)bottomKWithGradientTensor:(MPSGraphTensor*)gradient
-                                      source:(MPSGraphTensor*)source
-                                  axisTensor:(MPSGraphTensor*)axisTensor
-                                     kTensor:(MPSGraphTensor*)kTensor
-                                        name:(NSString*)name {
-  return add(
-      self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
-      attributes(number_in(self, axisTensor, "top_k", "an axis"), number_in(self, kTensor, "top_k", "a count"), false),
-      name);
-}
+TOP_K_GRADIENT(topKWithGradientTensor, true)
+TOP_K_GRADIENT(bottomKWithGradientTensor, false)
 
 @end

@@ -162,77 +162,19 @@ MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image
   return copy;
 }
 
-- (MPSOffset)offset {
-  return settings_of(self).offset;
-}
-
-- (void)setOffset:(MPSOffset)offset {
-  settings_of(self).offset = offset;
-}
-
-- (MTLRegion)clipRect {
-  return settings_of(self).clip;
-}
-
-- (void)setClipRect:(MTLRegion)clipRect {
-  settings_of(self).clip = clipRect;
-}
-
-- (NSUInteger)destinationFeatureChannelOffset {
-  return settings_of(self).first_written;
-}
-
-- (void)setDestinationFeatureChannelOffset:(NSUInteger)offset {
-  settings_of(self).first_written = offset;
-}
-
-- (NSUInteger)sourceFeatureChannelOffset {
-  return settings_of(self).first_read;
-}
-
-- (void)setSourceFeatureChannelOffset:(NSUInteger)offset {
-  settings_of(self).first_read = offset;
-}
-
-- (NSUInteger)sourceFeatureChannelMaxCount {
-  return settings_of(self).most_read;
-}
-
-- (void)setSourceFeatureChannelMaxCount:(NSUInteger)count {
-  settings_of(self).most_read = count;
-}
-
-- (MPSImageEdgeMode)edgeMode {
-  return settings_of(self).edge;
-}
-
-- (void)setEdgeMode:(MPSImageEdgeMode)edgeMode {
-  settings_of(self).edge = edgeMode;
-}
-
-- (NSUInteger)kernelWidth {
-  return [self alloyWindow:1].kernel;
-}
-
-- (NSUInteger)kernelHeight {
-  return [self alloyWindow:0].kernel;
-}
-
-- (NSUInteger)strideInPixelsX {
-  return [self alloyWindow:1].stride;
-}
-
-- (NSUInteger)strideInPixelsY {
-  return [self alloyWindow:0].stride;
-}
-
-- (NSUInteger)dilationRateX {
-  return [self alloyWindow:1].dilation;
-}
-
-- (NSUInteger)dilationRateY {
-  return [self alloyWindow:0].dilation;
-}
+PROPERTY(MPSOffset, offset, setOffset, settings_of(self).offset)
+PROPERTY(MTLRegion, clipRect, setClipRect, settings_of(self).clip)
+PROPERTY(NSUInteger, destinationFeatureChannelOffset, setDestinationFeatureChannelOffset,
+         settings_of(self).first_written)
+PROPERTY(NSUInteger, sourceFeatureChannelOffset, setSourceFeatureChannelOffset, settings_of(self).first_read)
+PROPERTY(NSUInteger, sourceFeatureChannelMaxCount, setSourceFeatureChannelMaxCount, settings_of(self).most_read)
+PROPERTY(MPSImageEdgeMode, edgeMode, setEdgeMode, settings_of(self).edge)
+GETTER(NSUInteger, kernelWidth, [self alloyWindow:1].kernel)
+GETTER(NSUInteger, kernelHeight, [self alloyWindow:0].kernel)
+GETTER(NSUInteger, strideInPixelsX, [self alloyWindow:1].stride)
+GETTER(NSUInteger, strideInPixelsY, [self alloyWindow:0].stride)
+GETTER(NSUInteger, dilationRateX, [self alloyWindow:1].dilation)
+GETTER(NSUInteger, dilationRateY, [self alloyWindow:0].dilation)
 
 - (BOOL)isBackwards {
   return NO;

@@ -22,32 +22,12 @@ struct ImageFields {
 
 @implementation MPSImageDescriptor
 
-+ (instancetype)imageDescriptorWithChannelFormat:(MPSImageFeatureChannelFormat)channelFormat
-                                           width:(NSUInteger)width
-                                          height:(NSUInteger)height
-                                 featureChannels:(NSUInteger)featureChannels {
-  MPSImageDescriptor* descriptor = [[self new] autorelease];
-  [descriptor setChannelFormat:channelFormat];
-  [descriptor setWidth:width];
-  [descriptor setHeight:height];
-  [descriptor setFeatureChannels:featureChannels];
-  return descriptor;
-}
-
-+ (instancetype)imageDescriptorWithChannelFormat:(MPSImageFeatureChannelFormat)channelFormat
-                                           width:(NSUInteger)width
-                                          height:(NSUInteger)height
-                                 featureChannels:(NSUInteger)featureChannels
-                                  numberOfImages:(NSUInteger)numberOfImages
-                                           usage:(MTLTextureUsage)usage {
-  MPSImageDescriptor* descriptor = [self imageDescriptorWithChannelFormat:channelFormat
-                                                                    width:width
-                                                                   height:height
-                                                          featureChannels:featureChannels];
-  [descriptor setNumberOfImages:numberOfImages];
-  [descriptor setUsage:usage];
-  return descriptor;
-}
+DESCRIPTOR_WITH(MPSImageDescriptor, imageDescriptorWithChannelFormat,
+                takes(channelFormat, MPSImageFeatureChannelFormat), takes(width, NSUInteger), takes(height, NSUInteger),
+                takes(featureChannels, NSUInteger))
+DESCRIPTOR_WITH(MPSImageDescriptor, imageDescriptorWithChannelFormat,
+                takes(channelFormat, MPSImageFeatureChannelFormat), takes(width, NSUInteger), takes(height, NSUInteger),
+                takes(featureChannels, NSUInteger), takes(numberOfImages, NSUInteger), takes(usage, MTLTextureUsage))
 
 DESCRIPTOR_LIFE(ImageFields, {})
 DESCRIPTOR_FIELD(ImageFields, NSUInteger, width, setWidth)
@@ -265,37 +245,14 @@ NSUInteger packed_row(MPSImage* image, MPSDataLayout layout) {
   [super dealloc];
 }
 
-- (id<MTLDevice>)device {
-  return [parts_of(self).buffer device];
-}
-
-- (NSUInteger)width {
-  return [parts_of(self).descriptor width];
-}
-
-- (NSUInteger)height {
-  return [parts_of(self).descriptor height];
-}
-
-- (NSUInteger)featureChannels {
-  return [parts_of(self).descriptor featureChannels];
-}
-
-- (NSUInteger)numberOfImages {
-  return [parts_of(self).descriptor numberOfImages];
-}
-
-- (MTLPixelFormat)pixelFormat {
-  return [parts_of(self).descriptor pixelFormat];
-}
-
-- (MTLTextureUsage)usage {
-  return [parts_of(self).descriptor usage];
-}
-
-- (MPSImageFeatureChannelFormat)featureChannelFormat {
-  return [parts_of(self).descriptor channelFormat];
-}
+GETTER(id<MTLDevice>, device, [parts_of(self).buffer device])
+GETTER(NSUInteger, width, [parts_of(self).descriptor width])
+GETTER(NSUInteger, height, [parts_of(self).descriptor height])
+GETTER(NSUInteger, featureChannels, [parts_of(self).descriptor featureChannels])
+GETTER(NSUInteger, numberOfImages, [parts_of(self).descriptor numberOfImages])
+GETTER(MTLPixelFormat, pixelFormat, [parts_of(self).descriptor pixelFormat])
+GETTER(MTLTextureUsage, usage, [parts_of(self).descriptor usage])
+GETTER(MPSImageFeatureChannelFormat, featureChannelFormat, [parts_of(self).descriptor channelFormat])
 
 - (NSUInteger)precision {
   switch ([self featureChannelFormat]) {
@@ -306,19 +263,7 @@ NSUInteger packed_row(MPSImage* image, MPSDataLayout layout) {
   }
 }
 
-- (NSString*)label {
-  @synchronized(self) {
-    return [[parts_of(self).label retain] autorelease];
-  }
-}
-
-- (void)setLabel:(NSString*)label {
-  require_kind_or_nil(label, [NSString class]);
-  @synchronized(self) {
-    [parts_of(self).label autorelease];
-    parts_of(self).label = [label copy];
-  }
-}
+LABEL(parts_of(self).label)
 
 - (NSUInteger)resourceSize {
   return [parts_of(self).buffer allocatedSize];
@@ -336,29 +281,12 @@ NSUInteger packed_row(MPSImage* image, MPSDataLayout layout) {
   device::read_array(*copy.memory.device, *copy.memory.storage, copy.memory.layout, dataBytes, copy.strides);
 }
 
-- (void)readBytes:(void*)dataBytes
-            dataLayout:(MPSDataLayout)dataLayout
-           bytesPerRow:(NSUInteger)bytesPerRow
-                region:(MTLRegion)region
-    featureChannelInfo:(MPSImageReadWriteParams)featureChannelInfo
-            imageIndex:(NSUInteger)imageIndex {
-  [self readBytes:dataBytes
-              dataLayout:dataLayout
-             bytesPerRow:bytesPerRow
-           bytesPerImage:0
-                  region:region
-      featureChannelInfo:featureChannelInfo
-              imageIndex:imageIndex];
-}
-
-- (void)readBytes:(void*)dataBytes dataLayout:(MPSDataLayout)dataLayout imageIndex:(NSUInteger)imageIndex {
-  [self readBytes:dataBytes
-              dataLayout:dataLayout
-             bytesPerRow:packed_row(self, dataLayout)
-                  region:whole(self)
-      featureChannelInfo:MPSImageReadWriteParams{0, [self featureChannels]}
-              imageIndex:imageIndex];
-}
+FORWARD(void, passes(readBytes, void*), passes(dataLayout, MPSDataLayout), passes(bytesPerRow, NSUInteger),
+        sends(bytesPerImage, 0), passes(region, MTLRegion), passes(featureChannelInfo, MPSImageReadWriteParams),
+        passes(imageIndex, NSUInteger))
+FORWARD(void, passes(readBytes, void*), passes(dataLayout, MPSDataLayout),
+        sends(bytesPerRow, packed_row(self, dataLayout)), sends(region, whole(self)),
+        sends(featureChannelInfo, MPSImageReadWriteParams{0, [self featureChannels]}), passes(imageIndex, NSUInteger))
 
 - (void)writeBytes:(const void*)dataBytes
             dataLayout:(MPSDataLayout)dataLayout
@@ -373,46 +301,15 @@ NSUInteger packed_row(MPSImage* image, MPSDataLayout layout) {
   device::write_array(*copy.memory.device, *copy.memory.storage, copy.memory.layout, dataBytes, copy.strides);
 }
 
-- (void)writeBytes:(const void*)dataBytes
-            dataLayout:(MPSDataLayout)dataLayout
-           bytesPerRow:(NSUInteger)bytesPerRow
-         bytesPerImage:(NSUInteger)bytesPerImage
-                region:(MTLRegion)region
-    featureChannelInfo:(MPSImageReadWriteParams)featureChannelInfo
-            imageIndex:(NSUInteger)imageIndex {
-  [self writeBytes:dataBytes
-              dataLayout:dataLayout
-          bytesPerColumn:0
-             bytesPerRow:bytesPerRow
-           bytesPerImage:bytesPerImage
-                  region:region
-      featureChannelInfo:featureChannelInfo
-              imageIndex:imageIndex];
-}
-
-- (void)writeBytes:(const void*)dataBytes
-            dataLayout:(MPSDataLayout)dataLayout
-           bytesPerRow:(NSUInteger)bytesPerRow
-                region:(MTLRegion)region
-    featureChannelInfo:(MPSImageReadWriteParams)featureChannelInfo
-            imageIndex:(NSUInteger)imageIndex {
-  [self writeBytes:dataBytes
-              dataLayout:dataLayout
-             bytesPerRow:bytesPerRow
-           bytesPerImage:0
-                  region:region
-      featureChannelInfo:featureChannelInfo
-              imageIndex:imageIndex];
-}
-
-- (void)writeBytes:(const void*)dataBytes dataLayout:(MPSDataLayout)dataLayout imageIndex:(NSUInteger)imageIndex {
-  [self writeBytes:dataBytes
-              dataLayout:dataLayout
-             bytesPerRow:packed_row(self, dataLayout)
-                  region:whole(self)
-      featureChannelInfo:MPSImageReadWriteParams{0, [self featureChannels]}
-              imageIndex:imageIndex];
-}
+FORWARD(void, passes(writeBytes, const void*), passes(dataLayout, MPSDataLayout), sends(bytesPerColumn, 0),
+        passes(bytesPerRow, NSUInteger), passes(bytesPerImage, NSUInteger), passes(region, MTLRegion),
+        passes(featureChannelInfo, MPSImageReadWriteParams), passes(imageIndex, NSUInteger))
+FORWARD(void, passes(writeBytes, const void*), passes(dataLayout, MPSDataLayout), passes(bytesPerRow, NSUInteger),
+        sends(bytesPerImage, 0), passes(region, MTLRegion), passes(featureChannelInfo, MPSImageReadWriteParams),
+        passes(imageIndex, NSUInteger))
+FORWARD(void, passes(writeBytes, const void*), passes(dataLayout, MPSDataLayout),
+        sends(bytesPerRow, packed_row(self, dataLayout)), sends(region, whole(self)),
+        sends(featureChannelInfo, MPSImageReadWriteParams{0, [self featureChannels]}), passes(imageIndex, NSUInteger))
 
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
   owner_of(commandBuffer);  // raises for what is no command buffer
@@ -458,36 +355,16 @@ NSUInteger packed_row(MPSImage* image, MPSDataLayout layout) {
 
 @end
 
-@interface AlloyImageAllocator : NSObject <MPSImageAllocator> {
- @package
-  BOOL _isTemporary;
-}
+@interface AlloyImageAllocator : AlloyAllocator <MPSImageAllocator>
 @end
 
 namespace alloy::facade {
 
-id<MPSImageAllocator> new_image_allocator(BOOL temporary) {
-  AlloyImageAllocator* allocator = [AlloyImageAllocator new];
-  allocator->_isTemporary = temporary;
-  return allocator;
-}
+id<MPSImageAllocator> new_image_allocator(BOOL temporary) { return [AlloyImageAllocator newTemporary:temporary]; }
 
 }  // namespace alloy::facade
 
 @implementation AlloyImageAllocator
-
-+ (BOOL)supportsSecureCoding {
-  return YES;
-}
-
-- (instancetype)initWithCoder:(NSCoder*)coder {
-  if ((self = [super init])) _isTemporary = [coder decodeBoolForKey:@"temporary"];
-  return self;
-}
-
-- (void)encodeWithCoder:(NSCoder*)coder {
-  [coder encodeBool:_isTemporary forKey:@"temporary"];
-}
 
 - (MPSImage*)imageForCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                    imageDescriptor:(MPSImageDescriptor*)descriptor

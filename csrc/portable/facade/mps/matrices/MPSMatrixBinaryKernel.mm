@@ -17,34 +17,7 @@ using namespace alloy::facade;
   return self;
 }
 
-- (instancetype)copyWithZone:(NSZone*)zone device:(id<MTLDevice>)device {
-  MPSMatrixBinaryKernel* copy = [super copyWithZone:zone device:device];
-  copy->_primarySourceMatrixOrigin = _primarySourceMatrixOrigin;
-  copy->_secondarySourceMatrixOrigin = _secondarySourceMatrixOrigin;
-  copy->_resultMatrixOrigin = _resultMatrixOrigin;
-  copy->_batchStart = _batchStart;
-  copy->_batchSize = _batchSize;
-  return copy;
-}
-
-- (instancetype)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device {
-  if ((self = [super initWithCoder:aDecoder device:device])) {
-    _primarySourceMatrixOrigin = decode_origin(aDecoder, @"primarySourceMatrixOrigin");
-    _secondarySourceMatrixOrigin = decode_origin(aDecoder, @"secondarySourceMatrixOrigin");
-    _resultMatrixOrigin = decode_origin(aDecoder, @"resultMatrixOrigin");
-    _batchStart = decode_count(aDecoder, @"batchStart");
-    _batchSize = decode_count(aDecoder, @"batchSize");
-  }
-  return self;
-}
-
-- (void)encodeWithCoder:(NSCoder*)coder {
-  [super encodeWithCoder:coder];
-  encode_origin(coder, _primarySourceMatrixOrigin, @"primarySourceMatrixOrigin");
-  encode_origin(coder, _secondarySourceMatrixOrigin, @"secondarySourceMatrixOrigin");
-  encode_origin(coder, _resultMatrixOrigin, @"resultMatrixOrigin");
-  encode_count(coder, _batchStart, @"batchStart");
-  encode_count(coder, _batchSize, @"batchSize");
-}
+KERNEL_FIELDS(MPSMatrixBinaryKernel, keeps(primarySourceMatrixOrigin), keeps(secondarySourceMatrixOrigin),
+              keeps(resultMatrixOrigin), keeps(batchStart), keeps(batchSize))
 
 @end

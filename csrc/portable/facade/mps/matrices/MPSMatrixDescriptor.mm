@@ -1,5 +1,6 @@
 // Extents and places of matrices in a buffer.
 
+#include "facade/descriptor.h"
 #include "facade/mps/matrices/matrices.h"
 
 using namespace alloy::facade;
@@ -56,51 +57,16 @@ MatrixFields& fields_of(MPSMatrixDescriptor* descriptor) { return *static_cast<M
   return padded_bytes(columns * element_bytes(dataType, @"rowBytesForColumns"));
 }
 
-- (instancetype)init {
-  if ((self = [super init])) _impl = new MatrixFields;
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<MatrixFields*>(_impl);
-  [super dealloc];
-}
-
-- (NSUInteger)rows {
-  return fields_of(self).rows;
-}
-
-- (void)setRows:(NSUInteger)rows {
-  fields_of(self).rows = rows;
-}
-
-- (NSUInteger)columns {
-  return fields_of(self).columns;
-}
-
-- (void)setColumns:(NSUInteger)columns {
-  fields_of(self).columns = columns;
-}
-
-- (NSUInteger)matrices {
-  return fields_of(self).matrices;
-}
-
-- (MPSDataType)dataType {
-  return fields_of(self).dataType;
-}
+FIELDS_LIFE(MatrixFields, {})
+DESCRIPTOR_FIELD(MatrixFields, NSUInteger, rows, setRows)
+DESCRIPTOR_FIELD(MatrixFields, NSUInteger, columns, setColumns)
+DESCRIPTOR_FIELD(MatrixFields, NSUInteger, rowBytes, setRowBytes)
+GETTER(NSUInteger, matrices, fields_of(self).matrices)
+GETTER(MPSDataType, dataType, fields_of(self).dataType)
 
 - (void)setDataType:(MPSDataType)dataType {
   element_bytes(dataType, @"setDataType");
   fields_of(self).dataType = dataType;
-}
-
-- (NSUInteger)rowBytes {
-  return fields_of(self).rowBytes;
-}
-
-- (void)setRowBytes:(NSUInteger)rowBytes {
-  fields_of(self).rowBytes = rowBytes;
 }
 
 - (NSUInteger)matrixBytes {

@@ -38,70 +38,13 @@ using namespace alloy::facade;
   return self;
 }
 
-- (instancetype)initWithDevice:(id<MTLDevice>)device
-                    resultRows:(NSUInteger)resultRows
-                 resultColumns:(NSUInteger)resultColumns
-               interiorColumns:(NSUInteger)interiorColumns {
-  return [self initWithDevice:device
-                transposeLeft:NO
-               transposeRight:NO
-                   resultRows:resultRows
-                resultColumns:resultColumns
-              interiorColumns:interiorColumns
-                        alpha:1
-                         beta:0];
-}
+FORWARD(instancetype, passes(initWithDevice), sends(transposeLeft, NO), sends(transposeRight, NO),
+        passes(resultRows, NSUInteger), passes(resultColumns, NSUInteger), passes(interiorColumns, NSUInteger),
+        sends(alpha, 1), sends(beta, 0))
 
-- (instancetype)copyWithZone:(NSZone*)zone device:(id<MTLDevice>)device {
-  MPSMatrixMultiplication* copy = [super copyWithZone:zone device:device];
-  copy->_resultMatrixOrigin = _resultMatrixOrigin;
-  copy->_leftMatrixOrigin = _leftMatrixOrigin;
-  copy->_rightMatrixOrigin = _rightMatrixOrigin;
-  copy->_batchStart = _batchStart;
-  copy->_batchSize = _batchSize;
-  copy->_transposeLeft = _transposeLeft;
-  copy->_transposeRight = _transposeRight;
-  copy->_resultRows = _resultRows;
-  copy->_resultColumns = _resultColumns;
-  copy->_interiorColumns = _interiorColumns;
-  copy->_alpha = _alpha;
-  copy->_beta = _beta;
-  return copy;
-}
-
-- (instancetype)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device {
-  if ((self = [super initWithCoder:aDecoder device:device])) {
-    _resultMatrixOrigin = decode_origin(aDecoder, @"resultMatrixOrigin");
-    _leftMatrixOrigin = decode_origin(aDecoder, @"leftMatrixOrigin");
-    _rightMatrixOrigin = decode_origin(aDecoder, @"rightMatrixOrigin");
-    _batchStart = decode_count(aDecoder, @"batchStart");
-    _batchSize = decode_count(aDecoder, @"batchSize");
-    _transposeLeft = [aDecoder decodeBoolForKey:@"transposeLeft"];
-    _transposeRight = [aDecoder decodeBoolForKey:@"transposeRight"];
-    _resultRows = decode_count(aDecoder, @"resultRows");
-    _resultColumns = decode_count(aDecoder, @"resultColumns");
-    _interiorColumns = decode_count(aDecoder, @"interiorColumns");
-    _alpha = [aDecoder decodeDoubleForKey:@"alpha"];
-    _beta = [aDecoder decodeDoubleForKey:@"beta"];
-  }
-  return self;
-}
-
-- (void)encodeWithCoder:(NSCoder*)coder {
-  [super encodeWithCoder:coder];
-  encode_origin(coder, _resultMatrixOrigin, @"resultMatrixOrigin");
-  encode_origin(coder, _leftMatrixOrigin, @"leftMatrixOrigin");
-  encode_origin(coder, _rightMatrixOrigin, @"rightMatrixOrigin");
-  encode_count(coder, _batchStart, @"batchStart");
-  encode_count(coder, _batchSize, @"batchSize");
-  [coder encodeBool:_transposeLeft forKey:@"transposeLeft"];
-  [coder encodeBool:_transposeRight forKey:@"transposeRight"];
-  encode_count(coder, _resultRows, @"resultRows");
-  encode_count(coder, _resultColumns, @"resultColumns");
-  encode_count(coder, _interiorColumns, @"interiorColumns");
-  [coder encodeDouble:_alpha forKey:@"alpha"];
-  [coder encodeDouble:_beta forKey:@"beta"];
-}
+KERNEL_FIELDS(MPSMatrixMultiplication, keeps(resultMatrixOrigin), keeps(leftMatrixOrigin), keeps(rightMatrixOrigin),
+              keeps(batchStart), keeps(batchSize), keeps(transposeLeft), keeps(transposeRight), keeps(resultRows),
+              keeps(resultColumns), keeps(interiorColumns), keeps(alpha), keeps(beta))
 
 - (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                    leftMatrix:(MPSMatrix*)leftMatrix

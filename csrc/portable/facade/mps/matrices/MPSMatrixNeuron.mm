@@ -41,44 +41,8 @@ device::ArrayMemory row_on(id<MTLDevice> device, NSData* floats) {
   [super dealloc];
 }
 
-- (instancetype)copyWithZone:(NSZone*)zone device:(id<MTLDevice>)device {
-  MPSMatrixNeuron* copy = [super copyWithZone:zone device:device];
-  copy->_sourceNumberOfFeatureVectors = _sourceNumberOfFeatureVectors;
-  copy->_sourceInputFeatureChannels = _sourceInputFeatureChannels;
-  copy->_alpha = _alpha;
-  copy->_neuronType = _neuronType;
-  copy->_parameterA = _parameterA;
-  copy->_parameterB = _parameterB;
-  copy->_parameterC = _parameterC;
-  copy->_parametersA = [_parametersA retain];
-  return copy;
-}
-
-- (instancetype)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device {
-  if ((self = [super initWithCoder:aDecoder device:device])) {
-    _sourceNumberOfFeatureVectors = decode_count(aDecoder, @"sourceNumberOfFeatureVectors");
-    _sourceInputFeatureChannels = decode_count(aDecoder, @"sourceInputFeatureChannels");
-    _alpha = [aDecoder decodeDoubleForKey:@"alpha"];
-    _neuronType = static_cast<MPSCNNNeuronType>([aDecoder decodeIntForKey:@"neuronType"]);
-    _parameterA = [aDecoder decodeFloatForKey:@"parameterA"];
-    _parameterB = [aDecoder decodeFloatForKey:@"parameterB"];
-    _parameterC = [aDecoder decodeFloatForKey:@"parameterC"];
-    _parametersA = [[aDecoder decodeObjectForKey:@"parametersA"] copy];
-  }
-  return self;
-}
-
-- (void)encodeWithCoder:(NSCoder*)coder {
-  [super encodeWithCoder:coder];
-  encode_count(coder, _sourceNumberOfFeatureVectors, @"sourceNumberOfFeatureVectors");
-  encode_count(coder, _sourceInputFeatureChannels, @"sourceInputFeatureChannels");
-  [coder encodeDouble:_alpha forKey:@"alpha"];
-  [coder encodeInt:_neuronType forKey:@"neuronType"];
-  [coder encodeFloat:_parameterA forKey:@"parameterA"];
-  [coder encodeFloat:_parameterB forKey:@"parameterB"];
-  [coder encodeFloat:_parameterC forKey:@"parameterC"];
-  [coder encodeObject:_parametersA forKey:@"parametersA"];
-}
+KERNEL_FIELDS(MPSMatrixNeuron, keeps(sourceNumberOfFeatureVectors), keeps(sourceInputFeatureChannels), keeps(alpha),
+              keeps(neuronType), keeps(parameterA), keeps(parameterB), keeps(parameterC), keeps(parametersA))
 
 - (void)setNeuronType:(MPSCNNNeuronType)neuronType
            parameterA:(float)parameterA
@@ -103,21 +67,10 @@ device::ArrayMemory row_on(id<MTLDevice> device, NSData* floats) {
   _parameterA = _parameterB = _parameterC = 0;
 }
 
-- (MPSCNNNeuronType)neuronType {
-  return _neuronType;
-}
-
-- (float)neuronParameterA {
-  return _parameterA;
-}
-
-- (float)neuronParameterB {
-  return _parameterB;
-}
-
-- (float)neuronParameterC {
-  return _parameterC;
-}
+GETTER(MPSCNNNeuronType, neuronType, _neuronType)
+GETTER(float, neuronParameterA, _parameterA)
+GETTER(float, neuronParameterB, _parameterB)
+GETTER(float, neuronParameterC, _parameterC)
 
 - (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                   inputMatrix:(MPSMatrix*)inputMatrix

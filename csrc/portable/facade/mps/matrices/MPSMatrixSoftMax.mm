@@ -15,26 +15,7 @@ using namespace alloy::facade;
   return self;
 }
 
-- (instancetype)copyWithZone:(NSZone*)zone device:(id<MTLDevice>)device {
-  MPSMatrixSoftMax* copy = [super copyWithZone:zone device:device];
-  copy->_sourceRows = _sourceRows;
-  copy->_sourceColumns = _sourceColumns;
-  return copy;
-}
-
-- (instancetype)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device {
-  if ((self = [super initWithCoder:aDecoder device:device])) {
-    _sourceRows = decode_count(aDecoder, @"sourceRows");
-    _sourceColumns = decode_count(aDecoder, @"sourceColumns");
-  }
-  return self;
-}
-
-- (void)encodeWithCoder:(NSCoder*)coder {
-  [super encodeWithCoder:coder];
-  encode_count(coder, _sourceRows, @"sourceRows");
-  encode_count(coder, _sourceColumns, @"sourceColumns");
-}
+KERNEL_FIELDS(MPSMatrixSoftMax, keeps(sourceRows), keeps(sourceColumns))
 
 - (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                   inputMatrix:(MPSMatrix*)inputMatrix

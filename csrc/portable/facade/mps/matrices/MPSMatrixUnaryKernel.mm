@@ -16,31 +16,7 @@ using namespace alloy::facade;
   return self;
 }
 
-- (instancetype)copyWithZone:(NSZone*)zone device:(id<MTLDevice>)device {
-  MPSMatrixUnaryKernel* copy = [super copyWithZone:zone device:device];
-  copy->_sourceMatrixOrigin = _sourceMatrixOrigin;
-  copy->_resultMatrixOrigin = _resultMatrixOrigin;
-  copy->_batchStart = _batchStart;
-  copy->_batchSize = _batchSize;
-  return copy;
-}
-
-- (instancetype)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device {
-  if ((self = [super initWithCoder:aDecoder device:device])) {
-    _sourceMatrixOrigin = decode_origin(aDecoder, @"sourceMatrixOrigin");
-    _resultMatrixOrigin = decode_origin(aDecoder, @"resultMatrixOrigin");
-    _batchStart = decode_count(aDecoder, @"batchStart");
-    _batchSize = decode_count(aDecoder, @"batchSize");
-  }
-  return self;
-}
-
-- (void)encodeWithCoder:(NSCoder*)coder {
-  [super encodeWithCoder:coder];
-  encode_origin(coder, _sourceMatrixOrigin, @"sourceMatrixOrigin");
-  encode_origin(coder, _resultMatrixOrigin, @"resultMatrixOrigin");
-  encode_count(coder, _batchStart, @"batchStart");
-  encode_count(coder, _batchSize, @"batchSize");
-}
+KERNEL_FIELDS(MPSMatrixUnaryKernel, keeps(sourceMatrixOrigin), keeps(resultMatrixOrigin), keeps(batchStart),
+              keeps(batchSize))
 
 @end

@@ -41,39 +41,10 @@ device::ArrayMemory column_of(const MatrixParts& vector, MTLOrigin origin, NSUIn
   return self;
 }
 
-- (instancetype)initWithDevice:(id<MTLDevice>)device rows:(NSUInteger)rows columns:(NSUInteger)columns {
-  return [self initWithDevice:device transpose:NO rows:rows columns:columns alpha:1 beta:0];
-}
+FORWARD(instancetype, passes(initWithDevice), sends(transpose, NO), passes(rows, NSUInteger),
+        passes(columns, NSUInteger), sends(alpha, 1), sends(beta, 0))
 
-- (instancetype)copyWithZone:(NSZone*)zone device:(id<MTLDevice>)device {
-  MPSMatrixVectorMultiplication* copy = [super copyWithZone:zone device:device];
-  copy->_transpose = _transpose;
-  copy->_rows = _rows;
-  copy->_columns = _columns;
-  copy->_alpha = _alpha;
-  copy->_beta = _beta;
-  return copy;
-}
-
-- (instancetype)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device {
-  if ((self = [super initWithCoder:aDecoder device:device])) {
-    _transpose = [aDecoder decodeBoolForKey:@"transpose"];
-    _rows = decode_count(aDecoder, @"rows");
-    _columns = decode_count(aDecoder, @"columns");
-    _alpha = [aDecoder decodeDoubleForKey:@"alpha"];
-    _beta = [aDecoder decodeDoubleForKey:@"beta"];
-  }
-  return self;
-}
-
-- (void)encodeWithCoder:(NSCoder*)coder {
-  [super encodeWithCoder:coder];
-  [coder encodeBool:_transpose forKey:@"transpose"];
-  encode_count(coder, _rows, @"rows");
-  encode_count(coder, _columns, @"columns");
-  [coder encodeDouble:_alpha forKey:@"alpha"];
-  [coder encodeDouble:_beta forKey:@"beta"];
-}
+KERNEL_FIELDS(MPSMatrixVectorMultiplication, keeps(transpose), keeps(rows), keeps(columns), keeps(alpha), keeps(beta))
 
 - (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                   inputMatrix:(MPSMatrix*)inputMatrix

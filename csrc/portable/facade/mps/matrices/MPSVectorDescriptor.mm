@@ -1,5 +1,6 @@
 // Lengths and places of vectors in a buffer.
 
+#include "facade/descriptor.h"
 #include "facade/mps/matrices/matrices.h"
 
 using namespace alloy::facade;
@@ -36,31 +37,10 @@ VectorFields& fields_of(MPSVectorDescriptor* descriptor) { return *static_cast<V
   return padded_bytes(length * element_bytes(dataType, @"vectorBytesForLength"));
 }
 
-- (instancetype)init {
-  if ((self = [super init])) _impl = new VectorFields;
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<VectorFields*>(_impl);
-  [super dealloc];
-}
-
-- (NSUInteger)length {
-  return fields_of(self).length;
-}
-
-- (void)setLength:(NSUInteger)length {
-  fields_of(self).length = length;
-}
-
-- (NSUInteger)vectors {
-  return fields_of(self).vectors;
-}
-
-- (MPSDataType)dataType {
-  return fields_of(self).dataType;
-}
+FIELDS_LIFE(VectorFields, {})
+DESCRIPTOR_FIELD(VectorFields, NSUInteger, length, setLength)
+GETTER(NSUInteger, vectors, fields_of(self).vectors)
+GETTER(MPSDataType, dataType, fields_of(self).dataType)
 
 - (void)setDataType:(MPSDataType)dataType {
   element_bytes(dataType, @"setDataType");

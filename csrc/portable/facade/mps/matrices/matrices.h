@@ -53,3 +53,32 @@ void count_read(MPSVector* vector, NSString* what);
 bool is_float(MPSDataType type);
 
 }  // namespace alloy::facade
+
+// What an MPSMatrix and an MPSVector have in common; their _impl are their parts.
+#define MATRIX_MEMORY(Matrix, Descriptor)                                                                          \
+  -(instancetype)init {                                                                                            \
+    raise_invalid(@"[" #Matrix @"] Use one of the initialisers with a descriptor instead of init.");               \
+  }                                                                                                                \
+  METHOD(instancetype, takes(initWithBuffer, id<MTLBuffer>), takes(offset, NSUInteger),                            \
+         takes(descriptor, Descriptor*)) {                                                                         \
+    MatrixParts* parts = new_parts(initWithBuffer, offset, descriptor);                                            \
+    if ((self = [super init])) _impl = parts;                                                                      \
+    return self;                                                                                                   \
+  }                                                                                                                \
+  METHOD(instancetype, takes(initWithDevice, id<MTLDevice>), takes(descriptor, Descriptor*)) {                     \
+    id<MTLBuffer> buffer = room_on(initWithDevice, bytes_of(descriptor), MTLResourceStorageModeShared, @ #Matrix); \
+    return [self initWithBuffer:buffer offset:0 descriptor:descriptor];                                            \
+  }                                                                                                                \
+  -(void)dealloc {                                                                                                 \
+    delete_parts(_impl);                                                                                           \
+    [super dealloc];                                                                                               \
+  }                                                                                                                \
+  METHOD(void, takes(synchronizeOnCommandBuffer, id<MTLCommandBuffer>)) {                                          \
+    owner_of(synchronizeOnCommandBuffer); /* raises for what is no command buffer */                               \
+  }                                                                                                                \
+  FORWARD(instancetype, passes(initWithBuffer), sends(offset, 0), passes(descriptor))                              \
+  GETTER(id<MTLDevice>, device, [parts_of(self).buffer device])                                                    \
+  GETTER(NSUInteger, offset, parts_of(self).offset)                                                                \
+  GETTER(MPSDataType, dataType, parts_of(self).type)                                                               \
+  GETTER(id<MTLBuffer>, data, parts_of(self).buffer)                                                               \
+  GETTER(NSUInteger, resourceSize, [parts_of(self).buffer allocatedSize])

@@ -7,11 +7,7 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-RecurrentFields& fields_of(MPSGraphGRUDescriptor* descriptor) {
-  static const Class our_class = [MPSGraphGRUDescriptor class];
-  require_kind(descriptor, our_class);
-  return *static_cast<RecurrentFields*>(descriptor->_impl);
-}
+DESCRIPTOR_FIELDS(RecurrentFields, MPSGraphGRUDescriptor)
 
 }  // namespace alloy::facade
 
@@ -24,12 +20,12 @@ RecurrentFields& fields_of(MPSGraphGRUDescriptor* descriptor) {
 DESCRIPTOR_LIFE(RecurrentFields, {.activations = {MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationSigmoid,
                                                   MPSGraphRNNActivationTanh}})
 
-RECURRENT_FLAG(reverse, setReverse)
-RECURRENT_FLAG(bidirectional, setBidirectional)
-RECURRENT_FLAG(training, setTraining)
-RECURRENT_FLAG(resetGateFirst, setResetGateFirst)
-RECURRENT_FLAG(resetAfter, setResetAfter)
-RECURRENT_FLAG(flipZ, setFlipZ)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, reverse, setReverse)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, bidirectional, setBidirectional)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, training, setTraining)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, resetGateFirst, setResetGateFirst)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, resetAfter, setResetAfter)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, flipZ, setFlipZ)
 RECURRENT_ACTIVATION(updateGateActivation, setUpdateGateActivation, 0)
 RECURRENT_ACTIVATION(resetGateActivation, setResetGateActivation, 1)
 RECURRENT_ACTIVATION(outputGateActivation, setOutputGateActivation, 2)

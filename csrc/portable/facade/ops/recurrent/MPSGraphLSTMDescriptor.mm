@@ -7,11 +7,7 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-RecurrentFields& fields_of(MPSGraphLSTMDescriptor* descriptor) {
-  static const Class our_class = [MPSGraphLSTMDescriptor class];
-  require_kind(descriptor, our_class);
-  return *static_cast<RecurrentFields*>(descriptor->_impl);
-}
+DESCRIPTOR_FIELDS(RecurrentFields, MPSGraphLSTMDescriptor)
 
 }  // namespace alloy::facade
 
@@ -25,11 +21,11 @@ DESCRIPTOR_LIFE(RecurrentFields,
                 {.activations = {MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationTanh,
                                  MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationTanh}})
 
-RECURRENT_FLAG(reverse, setReverse)
-RECURRENT_FLAG(bidirectional, setBidirectional)
-RECURRENT_FLAG(produceCell, setProduceCell)
-RECURRENT_FLAG(training, setTraining)
-RECURRENT_FLAG(forgetGateLast, setForgetGateLast)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, reverse, setReverse)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, bidirectional, setBidirectional)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, produceCell, setProduceCell)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, training, setTraining)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, forgetGateLast, setForgetGateLast)
 RECURRENT_ACTIVATION(inputGateActivation, setInputGateActivation, 0)
 RECURRENT_ACTIVATION(forgetGateActivation, setForgetGateActivation, 1)
 RECURRENT_ACTIVATION(cellGateActivation, setCellGateActivation, 2)

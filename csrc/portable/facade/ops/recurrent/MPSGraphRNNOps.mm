@@ -91,37 +91,12 @@ NSArray<MPSGraphTensor*>* gradients(MPSGraph* graph, OpCode code, const Operands
              fields_of(descriptor), name);
 }
 
-- (NSArray<MPSGraphTensor*>*)singleGateRNNWithSourceTensor:(MPSGraphTensor*)source
-                                           recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                               inputWeight:(MPSGraphTensor*)inputWeight
-                                                      bias:(MPSGraphTensor*)bias
-                                                 initState:(MPSGraphTensor*)initState
-                                                descriptor:(MPSGraphSingleGateRNNDescriptor*)descriptor
-                                                      name:(NSString*)name {
-  return [self singleGateRNNWithSourceTensor:source
-                             recurrentWeight:recurrentWeight
-                                 inputWeight:inputWeight
-                                        bias:bias
-                                   initState:initState
-                                        mask:nil
-                                  descriptor:descriptor
-                                        name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(singleGateRNNWithSourceTensor), passes(recurrentWeight), passes(inputWeight),
+        passes(bias), passes(initState), sends(mask, nil), passes(descriptor), passes(name))
 
-- (NSArray<MPSGraphTensor*>*)singleGateRNNWithSourceTensor:(MPSGraphTensor*)source
-                                           recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                                 initState:(MPSGraphTensor*)initState
-                                                descriptor:(MPSGraphSingleGateRNNDescriptor*)descriptor
-                                                      name:(NSString*)name {
-  return [self singleGateRNNWithSourceTensor:source
-                             recurrentWeight:recurrentWeight
-                                 inputWeight:nil
-                                        bias:nil
-                                   initState:initState
-                                        mask:nil
-                                  descriptor:descriptor
-                                        name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(singleGateRNNWithSourceTensor), passes(recurrentWeight),
+        sends(inputWeight, nil), sends(bias, nil), passes(initState), sends(mask, nil), passes(descriptor),
+        passes(name))
 
 - (NSArray<MPSGraphTensor*>*)singleGateRNNGradientsWithSourceTensor:(MPSGraphTensor*)source
                                                     recurrentWeight:(MPSGraphTensor*)recurrentWeight
@@ -138,70 +113,17 @@ NSArray<MPSGraphTensor*>* gradients(MPSGraph* graph, OpCode code, const Operands
                    {sourceGradient, zState, nil, nil, stateGradient, nil}, fields_of(descriptor), name);
 }
 
-- (NSArray<MPSGraphTensor*>*)singleGateRNNGradientsWithSourceTensor:(MPSGraphTensor*)source
-                                                    recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                                     sourceGradient:(MPSGraphTensor*)sourceGradient
-                                                             zState:(MPSGraphTensor*)zState
-                                                        inputWeight:(MPSGraphTensor*)inputWeight
-                                                               bias:(MPSGraphTensor*)bias
-                                                          initState:(MPSGraphTensor*)initState
-                                                               mask:(MPSGraphTensor*)mask
-                                                         descriptor:(MPSGraphSingleGateRNNDescriptor*)descriptor
-                                                               name:(NSString*)name {
-  return [self singleGateRNNGradientsWithSourceTensor:source
-                                      recurrentWeight:recurrentWeight
-                                       sourceGradient:sourceGradient
-                                               zState:zState
-                                        stateGradient:nil
-                                          inputWeight:inputWeight
-                                                 bias:bias
-                                            initState:initState
-                                                 mask:mask
-                                           descriptor:descriptor
-                                                 name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(singleGateRNNGradientsWithSourceTensor), passes(recurrentWeight),
+        passes(sourceGradient), passes(zState), sends(stateGradient, nil), passes(inputWeight), passes(bias),
+        passes(initState), passes(mask), passes(descriptor), passes(name))
 
-- (NSArray<MPSGraphTensor*>*)singleGateRNNGradientsWithSourceTensor:(MPSGraphTensor*)source
-                                                    recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                                     sourceGradient:(MPSGraphTensor*)sourceGradient
-                                                             zState:(MPSGraphTensor*)zState
-                                                        inputWeight:(MPSGraphTensor*)inputWeight
-                                                               bias:(MPSGraphTensor*)bias
-                                                          initState:(MPSGraphTensor*)initState
-                                                         descriptor:(MPSGraphSingleGateRNNDescriptor*)descriptor
-                                                               name:(NSString*)name {
-  return [self singleGateRNNGradientsWithSourceTensor:source
-                                      recurrentWeight:recurrentWeight
-                                       sourceGradient:sourceGradient
-                                               zState:zState
-                                        stateGradient:nil
-                                          inputWeight:inputWeight
-                                                 bias:bias
-                                            initState:initState
-                                                 mask:nil
-                                           descriptor:descriptor
-                                                 name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(singleGateRNNGradientsWithSourceTensor), passes(recurrentWeight),
+        passes(sourceGradient), passes(zState), sends(stateGradient, nil), passes(inputWeight), passes(bias),
+        passes(initState), sends(mask, nil), passes(descriptor), passes(name))
 
-- (NSArray<MPSGraphTensor*>*)singleGateRNNGradientsWithSourceTensor:(MPSGraphTensor*)source
-                                                    recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                                     sourceGradient:(MPSGraphTensor*)sourceGradient
-                                                             zState:(MPSGraphTensor*)zState
-                                                          initState:(MPSGraphTensor*)initState
-                                                         descriptor:(MPSGraphSingleGateRNNDescriptor*)descriptor
-                                                               name:(NSString*)name {
-  return [self singleGateRNNGradientsWithSourceTensor:source
-                                      recurrentWeight:recurrentWeight
-                                       sourceGradient:sourceGradient
-                                               zState:zState
-                                        stateGradient:nil
-                                          inputWeight:nil
-                                                 bias:nil
-                                            initState:initState
-                                                 mask:nil
-                                           descriptor:descriptor
-                                                 name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(singleGateRNNGradientsWithSourceTensor), passes(recurrentWeight),
+        passes(sourceGradient), passes(zState), sends(stateGradient, nil), sends(inputWeight, nil), sends(bias, nil),
+        passes(initState), sends(mask, nil), passes(descriptor), passes(name))
 
 - (NSArray<MPSGraphTensor*>*)LSTMWithSourceTensor:(MPSGraphTensor*)source
                                   recurrentWeight:(MPSGraphTensor*)recurrentWeight
@@ -217,43 +139,13 @@ NSArray<MPSGraphTensor*>* gradients(MPSGraph* graph, OpCode code, const Operands
              fields_of(descriptor), name);
 }
 
-- (NSArray<MPSGraphTensor*>*)LSTMWithSourceTensor:(MPSGraphTensor*)source
-                                  recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                      inputWeight:(MPSGraphTensor*)inputWeight
-                                             bias:(MPSGraphTensor*)bias
-                                        initState:(MPSGraphTensor*)initState
-                                         initCell:(MPSGraphTensor*)initCell
-                                       descriptor:(MPSGraphLSTMDescriptor*)descriptor
-                                             name:(NSString*)name {
-  return [self LSTMWithSourceTensor:source
-                    recurrentWeight:recurrentWeight
-                        inputWeight:inputWeight
-                               bias:bias
-                          initState:initState
-                           initCell:initCell
-                               mask:nil
-                           peephole:nil
-                         descriptor:descriptor
-                               name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(LSTMWithSourceTensor), passes(recurrentWeight), passes(inputWeight),
+        passes(bias), passes(initState), passes(initCell), sends(mask, nil), sends(peephole, nil), passes(descriptor),
+        passes(name))
 
-- (NSArray<MPSGraphTensor*>*)LSTMWithSourceTensor:(MPSGraphTensor*)source
-                                  recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                        initState:(MPSGraphTensor*)initState
-                                         initCell:(MPSGraphTensor*)initCell
-                                       descriptor:(MPSGraphLSTMDescriptor*)descriptor
-                                             name:(NSString*)name {
-  return [self LSTMWithSourceTensor:source
-                    recurrentWeight:recurrentWeight
-                        inputWeight:nil
-                               bias:nil
-                          initState:initState
-                           initCell:initCell
-                               mask:nil
-                           peephole:nil
-                         descriptor:descriptor
-                               name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(LSTMWithSourceTensor), passes(recurrentWeight), sends(inputWeight, nil),
+        sends(bias, nil), passes(initState), passes(initCell), sends(mask, nil), sends(peephole, nil),
+        passes(descriptor), passes(name))
 
 - (NSArray<MPSGraphTensor*>*)LSTMGradientsWithSourceTensor:(MPSGraphTensor*)source
                                            recurrentWeight:(MPSGraphTensor*)recurrentWeight
@@ -275,86 +167,20 @@ NSArray<MPSGraphTensor*>* gradients(MPSGraph* graph, OpCode code, const Operands
       {sourceGradient, zState, cellOutputFwd, nil, stateGradient, cellGradient}, fields_of(descriptor), name);
 }
 
-- (NSArray<MPSGraphTensor*>*)LSTMGradientsWithSourceTensor:(MPSGraphTensor*)source
-                                           recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                            sourceGradient:(MPSGraphTensor*)sourceGradient
-                                                    zState:(MPSGraphTensor*)zState
-                                             cellOutputFwd:(MPSGraphTensor*)cellOutputFwd
-                                               inputWeight:(MPSGraphTensor*)inputWeight
-                                                      bias:(MPSGraphTensor*)bias
-                                                 initState:(MPSGraphTensor*)initState
-                                                  initCell:(MPSGraphTensor*)initCell
-                                                      mask:(MPSGraphTensor*)mask
-                                                descriptor:(MPSGraphLSTMDescriptor*)descriptor
-                                                      name:(NSString*)name {
-  return [self LSTMGradientsWithSourceTensor:source
-                             recurrentWeight:recurrentWeight
-                              sourceGradient:sourceGradient
-                                      zState:zState
-                               cellOutputFwd:cellOutputFwd
-                               stateGradient:nil
-                                cellGradient:nil
-                                 inputWeight:inputWeight
-                                        bias:bias
-                                   initState:initState
-                                    initCell:initCell
-                                        mask:mask
-                                    peephole:nil
-                                  descriptor:descriptor
-                                        name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(LSTMGradientsWithSourceTensor), passes(recurrentWeight),
+        passes(sourceGradient), passes(zState), passes(cellOutputFwd), sends(stateGradient, nil),
+        sends(cellGradient, nil), passes(inputWeight), passes(bias), passes(initState), passes(initCell), passes(mask),
+        sends(peephole, nil), passes(descriptor), passes(name))
 
-- (NSArray<MPSGraphTensor*>*)LSTMGradientsWithSourceTensor:(MPSGraphTensor*)source
-                                           recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                            sourceGradient:(MPSGraphTensor*)sourceGradient
-                                                    zState:(MPSGraphTensor*)zState
-                                             cellOutputFwd:(MPSGraphTensor*)cellOutputFwd
-                                               inputWeight:(MPSGraphTensor*)inputWeight
-                                                      bias:(MPSGraphTensor*)bias
-                                                 initState:(MPSGraphTensor*)initState
-                                                  initCell:(MPSGraphTensor*)initCell
-                                                descriptor:(MPSGraphLSTMDescriptor*)descriptor
-                                                      name:(NSString*)name {
-  return [self LSTMGradientsWithSourceTensor:source
-                             recurrentWeight:recurrentWeight
-                              sourceGradient:sourceGradient
-                                      zState:zState
-                               cellOutputFwd:cellOutputFwd
-                               stateGradient:nil
-                                cellGradient:nil
-                                 inputWeight:inputWeight
-                                        bias:bias
-                                   initState:initState
-                                    initCell:initCell
-                                        mask:nil
-                                    peephole:nil
-                                  descriptor:descriptor
-                                        name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(LSTMGradientsWithSourceTensor), passes(recurrentWeight),
+        passes(sourceGradient), passes(zState), passes(cellOutputFwd), sends(stateGradient, nil),
+        sends(cellGradient, nil), passes(inputWeight), passes(bias), passes(initState), passes(initCell),
+        sends(mask, nil), sends(peephole, nil), passes(descriptor), passes(name))
 
-- (NSArray<MPSGraphTensor*>*)LSTMGradientsWithSourceTensor:(MPSGraphTensor*)source
-                                           recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                            sourceGradient:(MPSGraphTensor*)sourceGradient
-                                                    zState:(MPSGraphTensor*)zState
-                                             cellOutputFwd:(MPSGraphTensor*)cellOutputFwd
-                                                descriptor:(MPSGraphLSTMDescriptor*)descriptor
-                                                      name:(NSString*)name {
-  return [self LSTMGradientsWithSourceTensor:source
-                             recurrentWeight:recurrentWeight
-                              sourceGradient:sourceGradient
-                                      zState:zState
-                               cellOutputFwd:cellOutputFwd
-                               stateGradient:nil
-                                cellGradient:nil
-                                 inputWeight:nil
-                                        bias:nil
-                                   initState:nil
-                                    initCell:nil
-                                        mask:nil
-                                    peephole:nil
-                                  descriptor:descriptor
-                                        name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(LSTMGradientsWithSourceTensor), passes(recurrentWeight),
+        passes(sourceGradient), passes(zState), passes(cellOutputFwd), sends(stateGradient, nil),
+        sends(cellGradient, nil), sends(inputWeight, nil), sends(bias, nil), sends(initState, nil),
+        sends(initCell, nil), sends(mask, nil), sends(peephole, nil), passes(descriptor), passes(name))
 
 - (NSArray<MPSGraphTensor*>*)GRUWithSourceTensor:(MPSGraphTensor*)source
                                  recurrentWeight:(MPSGraphTensor*)recurrentWeight
@@ -369,40 +195,12 @@ NSArray<MPSGraphTensor*>* gradients(MPSGraph* graph, OpCode code, const Operands
              fields_of(descriptor), name);
 }
 
-- (NSArray<MPSGraphTensor*>*)GRUWithSourceTensor:(MPSGraphTensor*)source
-                                 recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                     inputWeight:(MPSGraphTensor*)inputWeight
-                                            bias:(MPSGraphTensor*)bias
-                                       initState:(MPSGraphTensor*)initState
-                                      descriptor:(MPSGraphGRUDescriptor*)descriptor
-                                            name:(NSString*)name {
-  return [self GRUWithSourceTensor:source
-                   recurrentWeight:recurrentWeight
-                       inputWeight:inputWeight
-                              bias:bias
-                         initState:initState
-                              mask:nil
-                     secondaryBias:nil
-                        descriptor:descriptor
-                              name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(GRUWithSourceTensor), passes(recurrentWeight), passes(inputWeight),
+        passes(bias), passes(initState), sends(mask, nil), sends(secondaryBias, nil), passes(descriptor), passes(name))
 
-- (NSArray<MPSGraphTensor*>*)GRUWithSourceTensor:(MPSGraphTensor*)source
-                                 recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                     inputWeight:(MPSGraphTensor*)inputWeight
-                                            bias:(MPSGraphTensor*)bias
-                                      descriptor:(MPSGraphGRUDescriptor*)descriptor
-                                            name:(NSString*)name {
-  return [self GRUWithSourceTensor:source
-                   recurrentWeight:recurrentWeight
-                       inputWeight:inputWeight
-                              bias:bias
-                         initState:nil
-                              mask:nil
-                     secondaryBias:nil
-                        descriptor:descriptor
-                              name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(GRUWithSourceTensor), passes(recurrentWeight), passes(inputWeight),
+        passes(bias), sends(initState, nil), sends(mask, nil), sends(secondaryBias, nil), passes(descriptor),
+        passes(name))
 
 - (NSArray<MPSGraphTensor*>*)GRUGradientsWithSourceTensor:(MPSGraphTensor*)source
                                           recurrentWeight:(MPSGraphTensor*)recurrentWeight
@@ -422,53 +220,13 @@ NSArray<MPSGraphTensor*>* gradients(MPSGraph* graph, OpCode code, const Operands
                    {sourceGradient, zState, nil, outputFwd, stateGradient, nil}, fields_of(descriptor), name);
 }
 
-- (NSArray<MPSGraphTensor*>*)GRUGradientsWithSourceTensor:(MPSGraphTensor*)source
-                                          recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                           sourceGradient:(MPSGraphTensor*)sourceGradient
-                                                   zState:(MPSGraphTensor*)zState
-                                                outputFwd:(MPSGraphTensor*)outputFwd
-                                              inputWeight:(MPSGraphTensor*)inputWeight
-                                                     bias:(MPSGraphTensor*)bias
-                                                initState:(MPSGraphTensor*)initState
-                                               descriptor:(MPSGraphGRUDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return [self GRUGradientsWithSourceTensor:source
-                            recurrentWeight:recurrentWeight
-                             sourceGradient:sourceGradient
-                                     zState:zState
-                                  outputFwd:outputFwd
-                              stateGradient:nil
-                                inputWeight:inputWeight
-                                       bias:bias
-                                  initState:initState
-                                       mask:nil
-                              secondaryBias:nil
-                                 descriptor:descriptor
-                                       name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(GRUGradientsWithSourceTensor), passes(recurrentWeight),
+        passes(sourceGradient), passes(zState), passes(outputFwd), sends(stateGradient, nil), passes(inputWeight),
+        passes(bias), passes(initState), sends(mask, nil), sends(secondaryBias, nil), passes(descriptor), passes(name))
 
-- (NSArray<MPSGraphTensor*>*)GRUGradientsWithSourceTensor:(MPSGraphTensor*)source
-                                          recurrentWeight:(MPSGraphTensor*)recurrentWeight
-                                           sourceGradient:(MPSGraphTensor*)sourceGradient
-                                                   zState:(MPSGraphTensor*)zState
-                                                outputFwd:(MPSGraphTensor*)outputFwd
-                                              inputWeight:(MPSGraphTensor*)inputWeight
-                                                     bias:(MPSGraphTensor*)bias
-                                               descriptor:(MPSGraphGRUDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return [self GRUGradientsWithSourceTensor:source
-                            recurrentWeight:recurrentWeight
-                             sourceGradient:sourceGradient
-                                     zState:zState
-                                  outputFwd:outputFwd
-                              stateGradient:nil
-                                inputWeight:inputWeight
-                                       bias:bias
-                                  initState:nil
-                                       mask:nil
-                              secondaryBias:nil
-                                 descriptor:descriptor
-                                       name:name];
-}
+FORWARD(NSArray<MPSGraphTensor*>*, passes(GRUGradientsWithSourceTensor), passes(recurrentWeight),
+        passes(sourceGradient), passes(zState), passes(outputFwd), sends(stateGradient, nil), passes(inputWeight),
+        passes(bias), sends(initState, nil), sends(mask, nil), sends(secondaryBias, nil), passes(descriptor),
+        passes(name))
 
 @end

@@ -7,11 +7,7 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-RecurrentFields& fields_of(MPSGraphSingleGateRNNDescriptor* descriptor) {
-  static const Class our_class = [MPSGraphSingleGateRNNDescriptor class];
-  require_kind(descriptor, our_class);
-  return *static_cast<RecurrentFields*>(descriptor->_impl);
-}
+DESCRIPTOR_FIELDS(RecurrentFields, MPSGraphSingleGateRNNDescriptor)
 
 }  // namespace alloy::facade
 
@@ -23,9 +19,9 @@ RecurrentFields& fields_of(MPSGraphSingleGateRNNDescriptor* descriptor) {
 
 DESCRIPTOR_LIFE(RecurrentFields, {.activations = {MPSGraphRNNActivationRelu}})
 
-RECURRENT_FLAG(reverse, setReverse)
-RECURRENT_FLAG(bidirectional, setBidirectional)
-RECURRENT_FLAG(training, setTraining)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, reverse, setReverse)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, bidirectional, setBidirectional)
+DESCRIPTOR_FIELD(RecurrentFields, BOOL, training, setTraining)
 RECURRENT_ACTIVATION(activation, setActivation, 0)
 
 @end

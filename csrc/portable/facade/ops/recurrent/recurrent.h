@@ -19,14 +19,7 @@ MPSGraphRNNActivation checked_activation(MPSGraphRNNActivation activation, NSStr
 
 }  // namespace alloy::facade
 
-// The accessors of a flag, and of the activation of that number.
-#define RECURRENT_FLAG(getter, setter) \
-  -(BOOL)getter {                      \
-    return fields_of(self).getter;     \
-  }                                    \
-  -(void)setter : (BOOL)value {        \
-    fields_of(self).getter = value;    \
-  }
+// The accessors of the activation of that number.
 #define RECURRENT_ACTIVATION(getter, setter, number)                               \
   -(MPSGraphRNNActivation)getter {                                                 \
     return fields_of(self).activations.at(number);                                 \

@@ -5,33 +5,26 @@
 using namespace alloy;
 using namespace alloy::facade;
 namespace ir = alloy::ir;
-using ir::Attr;
 using ir::OpCode;
 
 namespace {
 
 ir::Attributes attributes_of(MPSGraphConvolution2DOpDescriptor* descriptor) {
-  const WindowFields& window = window_of(descriptor);
-  ir::Attributes attributes = window_attributes(window, @"convolution2D");
-  attributes.set(Attr::kWeightsLayout, layout_word(window.weightsLayout, @"convolution2D"));
-  attributes.set(Attr::kGroups, static_cast<int64_t>(window.groups));
-  return attributes;
+  const WindowFields& window = fields_of(descriptor);
+  return convolution_attributes(window_attributes(window, @"convolution2D"), window, @"convolution2D");
 }
 
 ir::Attributes attributes_of(MPSGraphConvolution3DOpDescriptor* descriptor) {
-  const WindowFields& window = window_of(descriptor);
-  ir::Attributes attributes = volume_attributes(window, @"convolution3D");
-  attributes.set(Attr::kWeightsLayout, layout_word(window.weightsLayout, @"convolution3D"));
-  attributes.set(Attr::kGroups, static_cast<int64_t>(window.groups));
-  return attributes;
+  const WindowFields& window = fields_of(descriptor);
+  return convolution_attributes(volume_attributes(window, @"convolution3D"), window, @"convolution3D");
 }
 
-// A gradient from `operands`; the shape of the result is given itself or in a tensor.
-template <class Shape, class Descriptor>
-MPSGraphTensor* add_gradient(MPSGraph* graph, OpCode code, std::vector<ir::Value> operands, Shape* shape,
-                             Descriptor* descriptor, NSString* name) {
-  operands.push_back(unspecified(graph, shape, operands[0].dtype()));
-  return add(graph, code, operands, attributes_of(descriptor), name);
+template <OpCode code, class Shape, class Descriptor>
+MPSGraphTensor* gradient_of(MPSGraph* graph, MPSGraphTensor* incoming, MPSGraphTensor* other, Shape* shape,
+                            Descriptor* descriptor, NSString* name) {
+  const ir::Value g = value_of(graph, incoming);
+  return add(graph, code, {g, value_of(graph, other), unspecified(graph, shape, g.dtype())}, attributes_of(descriptor),
+             name);
 }
 
 }  // namespace
@@ -45,42 +38,6 @@ MPSGraphTensor* add_gradient(MPSGraph* graph, OpCode code, std::vector<ir::Value
   return add(self, OpCode::conv2d, {value_of(self, source), value_of(self, weights)}, attributes_of(descriptor), name);
 }
 
-- (MPSGraphTensor*)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
-                                                         weightsTensor:(MPSGraphTensor*)weights
-                                                           outputShape:(MPSShape*)outputShape
-                                          forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                                  name:(NSString*)name {
-  return add_gradient(self, OpCode::conv2d_data_gradient, {value_of(self, gradient), value_of(self, weights)},
-                      outputShape, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
-                                                         weightsTensor:(MPSGraphTensor*)weights
-                                                     outputShapeTensor:(MPSGraphTensor*)shapeTensor
-                                          forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                                  name:(NSString*)name {
-  return add_gradient(self, OpCode::conv2d_data_gradient, {value_of(self, gradient), value_of(self, weights)},
-                      shapeTensor, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
-                                                             sourceTensor:(MPSGraphTensor*)source
-                                                              outputShape:(MPSShape*)outputShape
-                                             forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                                     name:(NSString*)name {
-  return add_gradient(self, OpCode::conv2d_weights_gradient, {value_of(self, gradient), value_of(self, source)},
-                      outputShape, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
-                                                             sourceTensor:(MPSGraphTensor*)source
-                                                        outputShapeTensor:(MPSGraphTensor*)shapeTensor
-                                             forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                                     name:(NSString*)name {
-  return add_gradient(self, OpCode::conv2d_weights_gradient, {value_of(self, gradient), value_of(self, source)},
-                      shapeTensor, descriptor, name);
-}
-
 - (MPSGraphTensor*)convolution3DWithSourceTensor:(MPSGraphTensor*)source
                                    weightsTensor:(MPSGraphTensor*)weights
                                       descriptor:(MPSGraphConvolution3DOpDescriptor*)descriptor
@@ -88,40 +45,15 @@ MPSGraphTensor* add_gradient(MPSGraph* graph, OpCode code, std::vector<ir::Value
   return add(self, OpCode::conv3d, {value_of(self, source), value_of(self, weights)}, attributes_of(descriptor), name);
 }
 
-- (MPSGraphTensor*)convolution3DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
-                                                         weightsTensor:(MPSGraphTensor*)weights
-                                                           outputShape:(MPSShape*)outputShape
-                                          forwardConvolutionDescriptor:(MPSGraphConvolution3DOpDescriptor*)descriptor
-                                                                  name:(NSString*)name {
-  return add_gradient(self, OpCode::conv3d_data_gradient, {value_of(self, gradient), value_of(self, weights)},
-                      outputShape, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolution3DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
-                                                         weightsTensor:(MPSGraphTensor*)weights
-                                                     outputShapeTensor:(MPSGraphTensor*)shapeTensor
-                                          forwardConvolutionDescriptor:(MPSGraphConvolution3DOpDescriptor*)descriptor
-                                                                  name:(NSString*)name {
-  return add_gradient(self, OpCode::conv3d_data_gradient, {value_of(self, gradient), value_of(self, weights)},
-                      shapeTensor, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolution3DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
-                                                             sourceTensor:(MPSGraphTensor*)source
-                                                              outputShape:(MPSShape*)outputShape
-                                             forwardConvolutionDescriptor:(MPSGraphConvolution3DOpDescriptor*)descriptor
-                                                                     name:(NSString*)name {
-  return add_gradient(self, OpCode::conv3d_weights_gradient, {value_of(self, gradient), value_of(self, source)},
-                      outputShape, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolution3DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
-                                                             sourceTensor:(MPSGraphTensor*)source
-                                                        outputShapeTensor:(MPSGraphTensor*)shapeTensor
-                                             forwardConvolutionDescriptor:(MPSGraphConvolution3DOpDescriptor*)descriptor
-                                                                     name:(NSString*)name {
-  return add_gradient(self, OpCode::conv3d_weights_gradient, {value_of(self, gradient), value_of(self, source)},
-                      shapeTensor, descriptor, name);
-}
+OUTPUT_SHAPE_SELECTORS(convolution2DDataGradientWithIncomingGradientTensor, weightsTensor, forwardConvolutionDescriptor,
+                       MPSGraphConvolution2DOpDescriptor, gradient_of<OpCode::conv2d_data_gradient>)
+OUTPUT_SHAPE_SELECTORS(convolution2DWeightsGradientWithIncomingGradientTensor, sourceTensor,
+                       forwardConvolutionDescriptor, MPSGraphConvolution2DOpDescriptor,
+                       gradient_of<OpCode::conv2d_weights_gradient>)
+OUTPUT_SHAPE_SELECTORS(convolution3DDataGradientWithIncomingGradientTensor, weightsTensor, forwardConvolutionDescriptor,
+                       MPSGraphConvolution3DOpDescriptor, gradient_of<OpCode::conv3d_data_gradient>)
+OUTPUT_SHAPE_SELECTORS(convolution3DWeightsGradientWithIncomingGradientTensor, sourceTensor,
+                       forwardConvolutionDescriptor, MPSGraphConvolution3DOpDescriptor,
+                       gradient_of<OpCode::conv3d_weights_gradient>)
 
 @end

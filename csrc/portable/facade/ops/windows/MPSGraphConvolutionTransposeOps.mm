@@ -5,17 +5,14 @@
 using namespace alloy;
 using namespace alloy::facade;
 namespace ir = alloy::ir;
-using ir::Attr;
 using ir::OpCode;
 
 namespace {
 
 ir::Attributes transposed_attributes(MPSGraphConvolution2DOpDescriptor* descriptor) {
-  const WindowFields& window = window_of(descriptor);
-  ir::Attributes attributes = window_attributes(window, @"convolutionTranspose2D");
-  attributes.set(Attr::kWeightsLayout, layout_word(window.weightsLayout, @"convolutionTranspose2D"));
-  attributes.set(Attr::kGroups, static_cast<int64_t>(window.groups));
-  return attributes;
+  NSString* const method = @"convolutionTranspose2D";
+  const WindowFields& window = fields_of(descriptor);
+  return convolution_attributes(window_attributes(window, method), window, method);
 }
 
 // The shape of the result is given itself or in a tensor.
@@ -53,56 +50,11 @@ MPSGraphTensor* weights_gradient(MPSGraph* graph, MPSGraphTensor* gradient, MPSG
 
 @implementation MPSGraph (MPSGraphConvolutionTransposeOps)
 
-- (MPSGraphTensor*)convolutionTranspose2DWithSourceTensor:(MPSGraphTensor*)source
-                                            weightsTensor:(MPSGraphTensor*)weights
-                                              outputShape:(MPSShape*)outputShape
-                                               descriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return transposed(self, source, weights, outputShape, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolutionTranspose2DWithSourceTensor:(MPSGraphTensor*)source
-                                            weightsTensor:(MPSGraphTensor*)weights
-                                        outputShapeTensor:(MPSGraphTensor*)outputShape
-                                               descriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return transposed(self, source, weights, outputShape, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolutionTranspose2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
-                                                                  weightsTensor:(MPSGraphTensor*)weights
-                                                                    outputShape:(MPSShape*)outputShape
-                                                   forwardConvolutionDescriptor:
-                                                       (MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                                           name:(NSString*)name {
-  return data_gradient(self, incomingGradient, weights, outputShape, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolutionTranspose2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
-                                                                  weightsTensor:(MPSGraphTensor*)weights
-                                                              outputShapeTensor:(MPSGraphTensor*)outputShape
-                                                   forwardConvolutionDescriptor:
-                                                       (MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                                           name:(NSString*)name {
-  return data_gradient(self, incomingGradient, weights, outputShape, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolutionTranspose2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
-                                                                      sourceTensor:(MPSGraphTensor*)source
-                                                                       outputShape:(MPSShape*)outputShape
-                                                      forwardConvolutionDescriptor:
-                                                          (MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                                              name:(NSString*)name {
-  return weights_gradient(self, incomingGradient, source, outputShape, descriptor, name);
-}
-
-- (MPSGraphTensor*)convolutionTranspose2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
-                                                                      sourceTensor:(MPSGraphTensor*)source
-                                                                 outputShapeTensor:(MPSGraphTensor*)outputShape
-                                                      forwardConvolutionDescriptor:
-                                                          (MPSGraphConvolution2DOpDescriptor*)descriptor
-                                                                              name:(NSString*)name {
-  return weights_gradient(self, incomingGradient, source, outputShape, descriptor, name);
-}
+OUTPUT_SHAPE_SELECTORS(convolutionTranspose2DWithSourceTensor, weightsTensor, descriptor,
+                       MPSGraphConvolution2DOpDescriptor, transposed)
+OUTPUT_SHAPE_SELECTORS(convolutionTranspose2DDataGradientWithIncomingGradientTensor, weightsTensor,
+                       forwardConvolutionDescriptor, MPSGraphConvolution2DOpDescriptor, data_gradient)
+OUTPUT_SHAPE_SELECTORS(convolutionTranspose2DWeightsGradientWithIncomingGradientTensor, sourceTensor,
+                       forwardConvolutionDescriptor, MPSGraphConvolution2DOpDescriptor, weights_gradient)
 
 @end

@@ -7,33 +7,18 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-WindowLists& lists_of(MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor) {
-  static const Class our_class = [MPSGraphDepthwiseConvolution3DOpDescriptor class];
-  require_kind(descriptor, our_class);
-  return *static_cast<WindowLists*>(descriptor->_impl);
-}
+DESCRIPTOR_FIELDS(WindowLists, MPSGraphDepthwiseConvolution3DOpDescriptor)
 
 }  // namespace alloy::facade
 
 @implementation MPSGraphDepthwiseConvolution3DOpDescriptor
 
-+ (instancetype)descriptorWithStrides:(NSArray<NSNumber*>*)strides
-                        dilationRates:(NSArray<NSNumber*>*)dilationRates
-                        paddingValues:(NSArray<NSNumber*>*)paddingValues
-                         paddingStyle:(MPSGraphPaddingStyle)paddingStyle {
-  MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor = [[self new] autorelease];
-  [descriptor setStrides:strides];
-  [descriptor setDilationRates:dilationRates];
-  [descriptor setPaddingValues:paddingValues];
-  [descriptor setPaddingStyle:paddingStyle];
-  return descriptor;
-}
+DESCRIPTOR_WITH(MPSGraphDepthwiseConvolution3DOpDescriptor, descriptorWithStrides, takes(strides, NSArray<NSNumber*>*),
+                takes(dilationRates, NSArray<NSNumber*>*), takes(paddingValues, NSArray<NSNumber*>*),
+                takes(paddingStyle, MPSGraphPaddingStyle))
 
-+ (instancetype)descriptorWithPaddingStyle:(MPSGraphPaddingStyle)paddingStyle {
-  MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor = [[self new] autorelease];
-  [descriptor setPaddingStyle:paddingStyle];
-  return descriptor;
-}
+DESCRIPTOR_WITH(MPSGraphDepthwiseConvolution3DOpDescriptor, descriptorWithPaddingStyle,
+                takes(paddingStyle, MPSGraphPaddingStyle))
 
 DESCRIPTOR_LIFE(WindowLists, (3))
 

@@ -11,22 +11,22 @@ using ir::Composite;
 namespace {
 
 ir::Attributes attributes_of(MPSGraphDepthwiseConvolution2DOpDescriptor* descriptor) {
-  const WindowFields& window = window_of(descriptor);
+  const WindowFields& window = fields_of(descriptor);
   ir::Attributes attributes = window_attributes(window, @"depthwiseConvolution2D");
   attributes.set(Attr::kWeightsLayout, layout_word(window.weightsLayout, @"depthwiseConvolution2D"));
   return attributes;
 }
 
 ir::Attributes attributes_of(MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor) {
-  const WindowLists& lists = lists_of(descriptor);
+  const WindowLists& lists = fields_of(descriptor);
   ir::Attributes attributes = list_attributes(lists, @"depthwiseConvolution3D");
   attributes.set(Attr::kAxis, int64_t{lists.channelDimensionIndex});
   return attributes;
 }
 
-template <class Descriptor>
-MPSGraphTensor* gradient_of(MPSGraph* graph, Composite composite, MPSGraphTensor* gradient, MPSGraphTensor* other,
-                            MPSShape* shape, Descriptor* descriptor, NSString* name) {
+template <Composite composite, class Descriptor>
+MPSGraphTensor* gradient_of(MPSGraph* graph, MPSGraphTensor* gradient, MPSGraphTensor* other, MPSShape* shape,
+                            Descriptor* descriptor, NSString* name) {
   const ir::Value g = value_of(graph, gradient);
   return add(graph, composite, {g, value_of(graph, other), unspecified(graph, shape, g.dtype())},
              attributes_of(descriptor), name);
@@ -35,7 +35,7 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, Composite composite, MPSGraphTensor
 // The smallest source of which windows of the weights give such a result.
 MPSShape* smallest_source(MPSGraph* graph, MPSGraphTensor* gradient, MPSGraphTensor* weights,
                           MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor) {
-  const WindowLists& lists = lists_of(descriptor);
+  const WindowLists& lists = fields_of(descriptor);
   const ir::Shape g = value_of(graph, gradient).shape(), w = value_of(graph, weights).shape();
   if (!g.ranked() || g.rank() < 4 || !w.ranked() || w.rank() != 4) {
     raise_invalid(
@@ -69,26 +69,13 @@ MPSShape* smallest_source(MPSGraph* graph, MPSGraphTensor* gradient, MPSGraphTen
              attributes_of(descriptor), name);
 }
 
-- (MPSGraphTensor*)
-    depthwiseConvolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
-                                                   weightsTensor:(MPSGraphTensor*)weights
-                                                     outputShape:(MPSShape*)outputShape
-                                                      descriptor:(MPSGraphDepthwiseConvolution2DOpDescriptor*)descriptor
-                                                            name:(NSString*)name {
-  return gradient_of(self, Composite::depthwise_conv2d_data_gradient, incomingGradient, weights, outputShape,
-                     descriptor, name);
-}
+OUTPUT_SHAPE_SELECTOR(depthwiseConvolution2DDataGradientWithIncomingGradientTensor, weightsTensor, outputShape,
+                      MPSShape*, descriptor, MPSGraphDepthwiseConvolution2DOpDescriptor,
+                      gradient_of<Composite::depthwise_conv2d_data_gradient>)
 
-- (MPSGraphTensor*)
-    depthwiseConvolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
-                                                       sourceTensor:(MPSGraphTensor*)source
-                                                        outputShape:(MPSShape*)outputShape
-                                                         descriptor:
-                                                             (MPSGraphDepthwiseConvolution2DOpDescriptor*)descriptor
-                                                               name:(NSString*)name {
-  return gradient_of(self, Composite::depthwise_conv2d_weights_gradient, incomingGradient, source, outputShape,
-                     descriptor, name);
-}
+OUTPUT_SHAPE_SELECTOR(depthwiseConvolution2DWeightsGradientWithIncomingGradientTensor, sourceTensor, outputShape,
+                      MPSShape*, descriptor, MPSGraphDepthwiseConvolution2DOpDescriptor,
+                      gradient_of<Composite::depthwise_conv2d_weights_gradient>)
 
 - (MPSGraphTensor*)depthwiseConvolution3DWithSourceTensor:(MPSGraphTensor*)source
                                             weightsTensor:(MPSGraphTensor*)weights
@@ -105,19 +92,12 @@ MPSShape* smallest_source(MPSGraph* graph, MPSGraphTensor* gradient, MPSGraphTen
                                                       descriptor:(MPSGraphDepthwiseConvolution3DOpDescriptor*)descriptor
                                                             name:(NSString*)name {
   if (outputShape == nil) outputShape = smallest_source(self, incomingGradient, weights, descriptor);
-  return gradient_of(self, Composite::depthwise_conv3d_data_gradient, incomingGradient, weights, outputShape,
-                     descriptor, name);
+  return gradient_of<Composite::depthwise_conv3d_data_gradient>(self, incomingGradient, weights, outputShape,
+                                                                descriptor, name);
 }
 
-- (MPSGraphTensor*)
-    depthwiseConvolution3DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
-                                                       sourceTensor:(MPSGraphTensor*)source
-                                                        outputShape:(MPSShape*)outputShape
-                                                         descriptor:
-                                                             (MPSGraphDepthwiseConvolution3DOpDescriptor*)descriptor
-                                                               name:(NSString*)name {
-  return gradient_of(self, Composite::depthwise_conv3d_weights_gradient, incomingGradient, source, outputShape,
-                     descriptor, name);
-}
+OUTPUT_SHAPE_SELECTOR(depthwiseConvolution3DWeightsGradientWithIncomingGradientTensor, sourceTensor, outputShape,
+                      MPSShape*, descriptor, MPSGraphDepthwiseConvolution3DOpDescriptor,
+                      gradient_of<Composite::depthwise_conv3d_weights_gradient>)
 
 @end

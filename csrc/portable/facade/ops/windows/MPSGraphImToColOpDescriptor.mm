@@ -7,82 +7,27 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-WindowFields& window_of(MPSGraphImToColOpDescriptor* descriptor) {
-  static const Class our_class = [MPSGraphImToColOpDescriptor class];
-  require_kind(descriptor, our_class);
-  return *static_cast<WindowFields*>(descriptor->_impl);
-}
+DESCRIPTOR_FIELDS(WindowFields, MPSGraphImToColOpDescriptor)
 
 }  // namespace alloy::facade
 
 @implementation MPSGraphImToColOpDescriptor
 
-+ (instancetype)descriptorWithKernelWidth:(NSUInteger)kernelWidth
-                             kernelHeight:(NSUInteger)kernelHeight
-                                strideInX:(NSUInteger)strideInX
-                                strideInY:(NSUInteger)strideInY
-                          dilationRateInX:(NSUInteger)dilationRateInX
-                          dilationRateInY:(NSUInteger)dilationRateInY
-                              paddingLeft:(NSUInteger)paddingLeft
-                             paddingRight:(NSUInteger)paddingRight
-                               paddingTop:(NSUInteger)paddingTop
-                            paddingBottom:(NSUInteger)paddingBottom
-                               dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout {
-  MPSGraphImToColOpDescriptor* descriptor = [[self new] autorelease];
-  [descriptor setKernelWidth:kernelWidth];
-  [descriptor setKernelHeight:kernelHeight];
-  [descriptor setStrideInX:strideInX];
-  [descriptor setStrideInY:strideInY];
-  [descriptor setDilationRateInX:dilationRateInX];
-  [descriptor setDilationRateInY:dilationRateInY];
-  [descriptor setPaddingLeft:paddingLeft];
-  [descriptor setPaddingRight:paddingRight];
-  [descriptor setPaddingTop:paddingTop];
-  [descriptor setPaddingBottom:paddingBottom];
-  [descriptor setDataLayout:dataLayout];
-  return descriptor;
-}
+DESCRIPTOR_WITH(MPSGraphImToColOpDescriptor, descriptorWithKernelWidth, takes(kernelWidth, NSUInteger),
+                takes(kernelHeight, NSUInteger), takes(strideInX, NSUInteger), takes(strideInY, NSUInteger),
+                takes(dilationRateInX, NSUInteger), takes(dilationRateInY, NSUInteger), takes(paddingLeft, NSUInteger),
+                takes(paddingRight, NSUInteger), takes(paddingTop, NSUInteger), takes(paddingBottom, NSUInteger),
+                takes(dataLayout, MPSGraphTensorNamedDataLayout))
 
-+ (instancetype)descriptorWithKernelWidth:(NSUInteger)kernelWidth
-                             kernelHeight:(NSUInteger)kernelHeight
-                                strideInX:(NSUInteger)strideInX
-                                strideInY:(NSUInteger)strideInY
-                          dilationRateInX:(NSUInteger)dilationRateInX
-                          dilationRateInY:(NSUInteger)dilationRateInY
-                               dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout {
-  MPSGraphImToColOpDescriptor* descriptor = [[self new] autorelease];
-  [descriptor setKernelWidth:kernelWidth];
-  [descriptor setKernelHeight:kernelHeight];
-  [descriptor setStrideInX:strideInX];
-  [descriptor setStrideInY:strideInY];
-  [descriptor setDilationRateInX:dilationRateInX];
-  [descriptor setDilationRateInY:dilationRateInY];
-  [descriptor setDataLayout:dataLayout];
-  return descriptor;
-}
+DESCRIPTOR_WITH(MPSGraphImToColOpDescriptor, descriptorWithKernelWidth, takes(kernelWidth, NSUInteger),
+                takes(kernelHeight, NSUInteger), takes(strideInX, NSUInteger), takes(strideInY, NSUInteger),
+                takes(dilationRateInX, NSUInteger), takes(dilationRateInY, NSUInteger),
+                takes(dataLayout, MPSGraphTensorNamedDataLayout))
 
 DESCRIPTOR_LIFE(WindowFields, {})
 
-- (void)setExplicitPaddingWithPaddingLeft:(NSUInteger)paddingLeft
-                             paddingRight:(NSUInteger)paddingRight
-                               paddingTop:(NSUInteger)paddingTop
-                            paddingBottom:(NSUInteger)paddingBottom {
-  [self setPaddingLeft:paddingLeft];
-  [self setPaddingRight:paddingRight];
-  [self setPaddingTop:paddingTop];
-  [self setPaddingBottom:paddingBottom];
-}
-
-WINDOW_PROPERTY(NSUInteger, kernelWidth, setKernelWidth, checked_count)
-WINDOW_PROPERTY(NSUInteger, kernelHeight, setKernelHeight, checked_count)
-WINDOW_PROPERTY(NSUInteger, strideInX, setStrideInX, checked_count)
-WINDOW_PROPERTY(NSUInteger, strideInY, setStrideInY, checked_count)
-WINDOW_PROPERTY(NSUInteger, dilationRateInX, setDilationRateInX, checked_count)
-WINDOW_PROPERTY(NSUInteger, dilationRateInY, setDilationRateInY, checked_count)
-WINDOW_PROPERTY(NSUInteger, paddingLeft, setPaddingLeft, checked_length)
-WINDOW_PROPERTY(NSUInteger, paddingRight, setPaddingRight, checked_length)
-WINDOW_PROPERTY(NSUInteger, paddingTop, setPaddingTop, checked_length)
-WINDOW_PROPERTY(NSUInteger, paddingBottom, setPaddingBottom, checked_length)
-WINDOW_PROPERTY(MPSGraphTensorNamedDataLayout, dataLayout, setDataLayout, checked_data_layout)
+WINDOW_OVER_IMAGES()
+WINDOW_FIELD(NSUInteger, kernelWidth, setKernelWidth, checked_count)
+WINDOW_FIELD(NSUInteger, kernelHeight, setKernelHeight, checked_count)
 
 @end

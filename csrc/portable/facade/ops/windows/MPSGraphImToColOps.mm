@@ -11,7 +11,7 @@ using ir::Composite;
 namespace {
 
 ir::Attributes attributes_of(MPSGraphImToColOpDescriptor* descriptor) {
-  const WindowFields& window = window_of(descriptor);
+  const WindowFields& window = fields_of(descriptor);
   const ir::Attributes all = window_attributes(window, @"imToCol");
   return {{Attr::kWindow, dims_of(window.kernelHeight, window.kernelWidth)},
           {Attr::kStrides, all.ints(Attr::kStrides)},

@@ -7,12 +7,13 @@ using namespace alloy;
 using namespace alloy::facade;
 namespace ir = alloy::ir;
 using ir::Attr;
+using ir::Composite;
 using ir::OpCode;
 
 namespace {
 
 ir::Attributes attributes_of(MPSGraphPooling2DOpDescriptor* descriptor) {
-  const WindowFields& window = window_of(descriptor);
+  const WindowFields& window = fields_of(descriptor);
   ir::Attributes attributes = window_attributes(window, @"pooling2D");
   attributes.set(Attr::kWindow, dims_of(window.kernelHeight, window.kernelWidth));
   attributes.set(Attr::kCeilMode, static_cast<bool>(window.ceilMode));
@@ -21,7 +22,7 @@ ir::Attributes attributes_of(MPSGraphPooling2DOpDescriptor* descriptor) {
 }
 
 ir::Attributes attributes_of(MPSGraphPooling4DOpDescriptor* descriptor) {
-  const WindowLists& lists = lists_of(descriptor);
+  const WindowLists& lists = fields_of(descriptor);
   ir::Attributes attributes = list_attributes(lists, @"pooling4D");
   attributes.set(Attr::kWindow, lists.kernelSizes);
   attributes.set(Attr::kCeilMode, static_cast<bool>(lists.ceilMode));
@@ -41,7 +42,7 @@ std::string indices_word(MPSGraphPoolingReturnIndicesMode mode) {
 
 ir::Attributes indexed_attributes(MPSGraphPooling4DOpDescriptor* descriptor) {
   ir::Attributes attributes = attributes_of(descriptor);
-  attributes.set(Attr::kIndicesMode, indices_word(lists_of(descriptor).returnIndicesMode));
+  attributes.set(Attr::kIndicesMode, indices_word(fields_of(descriptor).returnIndicesMode));
   return attributes;
 }
 
@@ -52,7 +53,7 @@ ir::Attributes indexed_attributes(MPSGraphPooling2DOpDescriptor* descriptor) {
   ir::Attributes attributes{{Attr::kPaddingStyle, flat.word(Attr::kPaddingStyle)},
                             {Attr::kCeilMode, flat.flag(Attr::kCeilMode)},
                             {Attr::kIncludePadding, flat.flag(Attr::kIncludePadding)},
-                            {Attr::kIndicesMode, indices_word(window_of(descriptor).returnIndicesMode)}};
+                            {Attr::kIndicesMode, indices_word(fields_of(descriptor).returnIndicesMode)}};
   for (Attr attr : {Attr::kWindow, Attr::kStrides, Attr::kDilations}) {
     ir::Dims four(4, 1);
     for (int64_t i = 0; i < 2; ++i) four[axes[i]] = flat.ints(attr)[i];
@@ -82,9 +83,10 @@ NSArray<MPSGraphTensor*>* pool_with_indices(MPSGraph* graph, ir::Value source, c
 }
 
 // The shape of the source is given itself or in a tensor.
-template <class Shape>
+template <class Shape, class Descriptor>
 MPSGraphTensor* gradient_from_indices(MPSGraph* graph, MPSGraphTensor* gradient, MPSGraphTensor* indices, Shape* shape,
-                                      const ir::Attributes& attributes, NSString* name) {
+                                      Descriptor* descriptor, NSString* name) {
+  const ir::Attributes attributes = indexed_attributes(descriptor);
   ir::Value g = value_of(graph, gradient), places = value_of(graph, indices);
   ir::Value like = unspecified(graph, shape, g.dtype());
   const bool is_one = is_one_image(g);
@@ -94,7 +96,7 @@ MPSGraphTensor* gradient_from_indices(MPSGraph* graph, MPSGraphTensor* gradient,
     }
   }
   MPSGraphTensor* whole =
-      add(graph, ir::Composite::max_pool4d_gradient_with_indices, {g, places, like}, attributes, is_one ? nil : name);
+      add(graph, Composite::max_pool4d_gradient_with_indices, {g, places, like}, attributes, is_one ? nil : name);
   return is_one ? add(graph, OpCode::squeeze, {value_of(whole)}, kBatchAxis, name) : whole;
 }
 
@@ -107,35 +109,36 @@ MPSGraphTensor* pool(MPSGraph* graph, OpCode code, std::vector<ir::Value> operan
   return add(graph, OpCode::squeeze, {value_of(add(graph, code, operands, attributes, nil))}, kBatchAxis, name);
 }
 
+// A pooling over the last four axes: an op or a composite.
+template <class Code>
+MPSGraphTensor* pool(MPSGraph* graph, Code code, const std::vector<ir::Value>& operands,
+                     MPSGraphPooling4DOpDescriptor* descriptor, NSString* name) {
+  return add(graph, code, operands, attributes_of(descriptor), name);
+}
+
 }  // namespace
+
+// The selectors of one pooling: itself and its gradient.
+#define POOLING(selector, gradient, Descriptor, op)                                                               \
+  METHOD(MPSGraphTensor*, takes(selector), takes(descriptor, Descriptor*), takes(name)) {                         \
+    return pool(self, op, {value_of(self, selector)}, descriptor, name);                                          \
+  }                                                                                                               \
+  METHOD(MPSGraphTensor*, takes(gradient), takes(sourceTensor), takes(descriptor, Descriptor*), takes(name)) {    \
+    return pool(self, op##_gradient, {value_of(self, gradient), value_of(self, sourceTensor)}, descriptor, name); \
+  }
 
 @implementation MPSGraph (MPSGraphPoolingOps)
 
-- (MPSGraphTensor*)maxPooling2DWithSourceTensor:(MPSGraphTensor*)source
-                                     descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
-                                           name:(NSString*)name {
-  return pool(self, OpCode::max_pool2d, {value_of(self, source)}, descriptor, name);
-}
-
-- (MPSGraphTensor*)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
-                                             sourceTensor:(MPSGraphTensor*)source
-                                               descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return pool(self, OpCode::max_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, descriptor, name);
-}
-
-- (MPSGraphTensor*)avgPooling2DWithSourceTensor:(MPSGraphTensor*)source
-                                     descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
-                                           name:(NSString*)name {
-  return pool(self, OpCode::avg_pool2d, {value_of(self, source)}, descriptor, name);
-}
-
-- (MPSGraphTensor*)avgPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
-                                             sourceTensor:(MPSGraphTensor*)source
-                                               descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return pool(self, OpCode::avg_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, descriptor, name);
-}
+POOLING(maxPooling2DWithSourceTensor, maxPooling2DGradientWithGradientTensor, MPSGraphPooling2DOpDescriptor,
+        OpCode::max_pool2d)
+POOLING(avgPooling2DWithSourceTensor, avgPooling2DGradientWithGradientTensor, MPSGraphPooling2DOpDescriptor,
+        OpCode::avg_pool2d)
+POOLING(maxPooling4DWithSourceTensor, maxPooling4DGradientWithGradientTensor, MPSGraphPooling4DOpDescriptor,
+        OpCode::max_pool4d)
+POOLING(avgPooling4DWithSourceTensor, avgPooling4DGradientWithGradientTensor, MPSGraphPooling4DOpDescriptor,
+        OpCode::avg_pool4d)
+POOLING(L2NormPooling4DWithSourceTensor, L2NormPooling4DGradientWithGradientTensor, MPSGraphPooling4DOpDescriptor,
+        Composite::l2_pool4d)
 
 - (NSArray<MPSGraphTensor*>*)maxPooling2DReturnIndicesWithSourceTensor:(MPSGraphTensor*)source
                                                             descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
@@ -143,27 +146,8 @@ MPSGraphTensor* pool(MPSGraph* graph, OpCode code, std::vector<ir::Value> operan
   return pool_with_indices(self, value_of(self, source), indexed_attributes(descriptor), true, name);
 }
 
-- (MPSGraphTensor*)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
-                                            indicesTensor:(MPSGraphTensor*)indices
-                                              outputShape:(MPSShape*)outputShape
-                                               descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return gradient_from_indices(self, gradient, indices, outputShape, indexed_attributes(descriptor), name);
-}
-
-- (MPSGraphTensor*)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
-                                            indicesTensor:(MPSGraphTensor*)indices
-                                        outputShapeTensor:(MPSGraphTensor*)outputShape
-                                               descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return gradient_from_indices(self, gradient, indices, outputShape, indexed_attributes(descriptor), name);
-}
-
-- (MPSGraphTensor*)maxPooling4DWithSourceTensor:(MPSGraphTensor*)source
-                                     descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
-                                           name:(NSString*)name {
-  return add(self, OpCode::max_pool4d, {value_of(self, source)}, attributes_of(descriptor), name);
-}
+OUTPUT_SHAPE_SELECTORS(maxPooling2DGradientWithGradientTensor, indicesTensor, descriptor, MPSGraphPooling2DOpDescriptor,
+                       gradient_from_indices)
 
 - (NSArray<MPSGraphTensor*>*)maxPooling4DReturnIndicesWithSourceTensor:(MPSGraphTensor*)source
                                                             descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
@@ -171,56 +155,7 @@ MPSGraphTensor* pool(MPSGraph* graph, OpCode code, std::vector<ir::Value> operan
   return pool_with_indices(self, value_of(self, source), indexed_attributes(descriptor), false, name);
 }
 
-- (MPSGraphTensor*)maxPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
-                                             sourceTensor:(MPSGraphTensor*)source
-                                               descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return add(self, OpCode::max_pool4d_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes_of(descriptor), name);
-}
-
-- (MPSGraphTensor*)maxPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
-                                            indicesTensor:(MPSGraphTensor*)indices
-                                              outputShape:(MPSShape*)outputShape
-                                               descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return gradient_from_indices(self, gradient, indices, outputShape, indexed_attributes(descriptor), name);
-}
-
-- (MPSGraphTensor*)maxPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
-                                            indicesTensor:(MPSGraphTensor*)indices
-                                        outputShapeTensor:(MPSGraphTensor*)outputShape
-                                               descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return gradient_from_indices(self, gradient, indices, outputShape, indexed_attributes(descriptor), name);
-}
-
-- (MPSGraphTensor*)avgPooling4DWithSourceTensor:(MPSGraphTensor*)source
-                                     descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
-                                           name:(NSString*)name {
-  return add(self, OpCode::avg_pool4d, {value_of(self, source)}, attributes_of(descriptor), name);
-}
-
-- (MPSGraphTensor*)avgPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
-                                             sourceTensor:(MPSGraphTensor*)source
-                                               descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
-                                                     name:(NSString*)name {
-  return add(self, OpCode::avg_pool4d_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes_of(descriptor), name);
-}
-
-- (MPSGraphTensor*)L2NormPooling4DWithSourceTensor:(MPSGraphTensor*)source
-                                        descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
-                                              name:(NSString*)name {
-  return add(self, ir::Composite::l2_pool4d, {value_of(self, source)}, attributes_of(descriptor), name);
-}
-
-- (MPSGraphTensor*)L2NormPooling4DGradientWithGradientTensor:(MPSGraphTensor*)gradient
-                                                sourceTensor:(MPSGraphTensor*)source
-                                                  descriptor:(MPSGraphPooling4DOpDescriptor*)descriptor
-                                                        name:(NSString*)name {
-  return add(self, ir::Composite::l2_pool4d_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes_of(descriptor), name);
-}
+OUTPUT_SHAPE_SELECTORS(maxPooling4DGradientWithGradientTensor, indicesTensor, descriptor, MPSGraphPooling4DOpDescriptor,
+                       gradient_from_indices)
 
 @end

@@ -10,6 +10,8 @@ using ir::Composite;
 
 namespace {
 
+using Layout = MPSGraphTensorNamedDataLayout;
+
 // How places of the source are found and used; what the flags say is not used where scales are given.
 struct Sampling {
   const char* mode = "nearest";
@@ -17,14 +19,14 @@ struct Sampling {
   BOOL center = NO, align_corners = NO;
 };
 
-Sampling by_mode(MPSGraphResizeMode mode, BOOL center = NO, BOOL align_corners = NO) {
+Sampling sampling_of(MPSGraphResizeMode mode, BOOL center = NO, BOOL align_corners = NO) {
   if (mode > MPSGraphResizeBilinear) {
     raise_invalid(@"[resize] The mode %lu does not exist.", static_cast<unsigned long>(mode));
   }
   return {mode == MPSGraphResizeBilinear ? "bilinear" : "nearest", "round_prefer_ceil", center, align_corners};
 }
 
-Sampling by_rounding(MPSGraphResizeNearestRoundingMode mode, BOOL center = NO, BOOL align_corners = NO) {
+Sampling sampling_of(MPSGraphResizeNearestRoundingMode mode, BOOL center = NO, BOOL align_corners = NO) {
   static constexpr const char* kWords[] = {"round_prefer_ceil", "round_prefer_floor", "ceil", "floor",
                                            "round_to_even",     "round_to_odd"};
   if (mode >= std::size(kWords)) {
@@ -34,7 +36,7 @@ Sampling by_rounding(MPSGraphResizeNearestRoundingMode mode, BOOL center = NO, B
 }
 
 // The axes of height and width.
-ir::Dims axes_of(MPSGraphTensorNamedDataLayout layout) {
+ir::Dims axes_of(Layout layout) {
   switch (layout) {
     case MPSGraphTensorNamedDataLayoutNCHW: return {2, 3};
     case MPSGraphTensorNamedDataLayoutNHWC: return {1, 2};
@@ -45,7 +47,7 @@ ir::Dims axes_of(MPSGraphTensorNamedDataLayout layout) {
   }
 }
 
-void expect_layout(ir::Value images, MPSGraphTensorNamedDataLayout layout) {
+void expect_layout(ir::Value images, Layout layout) {
   const int64_t rank = layout == MPSGraphTensorNamedDataLayoutHW                                                  ? 2
                        : layout == MPSGraphTensorNamedDataLayoutCHW || layout == MPSGraphTensorNamedDataLayoutHWC ? 3
                                                                                                                   : 4;
@@ -54,280 +56,127 @@ void expect_layout(ir::Value images, MPSGraphTensorNamedDataLayout layout) {
                 static_cast<long long>(rank), to_string(images.shape()).c_str());
 }
 
-ir::Dims all_axes_of(ir::Value tensor) {
-  if (!tensor.shape().ranked()) raise_invalid(@"[resize] A tensor of known rank was expected.");
-  ir::Dims axes;
-  for (int64_t i = 0; i < tensor.shape().rank(); ++i) axes.push_back(i);
+// The axes of height and width of images in that layout, and all axes of a tensor.
+ir::Dims axes_in(MPSGraph* graph, MPSGraphTensor* images, Layout layout) {
+  const ir::Dims axes = axes_of(layout);
+  expect_layout(value_of(graph, images), layout);
   return axes;
 }
 
-ir::Attributes attributes_of(const Sampling& sampling, const ir::Dims& axes) {
-  return {{Attr::kAxes, axes},
-          {Attr::kResizeMode, std::string(sampling.mode)},
-          {Attr::kRounding, std::string(sampling.rounding)},
-          {Attr::kCenter, static_cast<bool>(sampling.center)},
-          {Attr::kAlignCorners, static_cast<bool>(sampling.align_corners)}};
+ir::Dims axes_in(MPSGraph* graph, MPSGraphTensor* tensor) {
+  const ir::Shape& shape = value_of(graph, tensor).shape();
+  if (!shape.ranked()) raise_invalid(@"[resize] A tensor of known rank was expected.");
+  ir::Dims axes;
+  for (int64_t i = 0; i < shape.rank(); ++i) axes.push_back(i);
+  return axes;
 }
 
-// `operands`: the source, then scales and offsets if they are given.
-MPSGraphTensor* resize(MPSGraph* graph, const std::vector<ir::Value>& operands, const ir::Dims& axes,
-                       const ir::Dims& size, const Sampling& sampling, NSString* name) {
-  ir::Attributes attributes = attributes_of(sampling, axes);
-  attributes.set(Attr::kSize, size);
-  return add(graph, Composite::resize, operands, std::move(attributes), name);
+MPSShape* size_in(MPSGraph* graph, MPSGraphTensor* tensor) { return numbers_in(graph, tensor, "resize", "a size"); }
+
+using Tensors = std::initializer_list<MPSGraphTensor*>;
+
+MPSGraphTensor* add_resize(MPSGraph* graph, Composite composite, Tensors tensors, ir::Attributes attributes,
+                           const ir::Dims& axes, const Sampling& sampling, NSString* name) {
+  attributes.set(Attr::kAxes, axes);
+  attributes.set(Attr::kResizeMode, std::string(sampling.mode));
+  attributes.set(Attr::kRounding, std::string(sampling.rounding));
+  attributes.set(Attr::kCenter, sampling.center != NO);
+  attributes.set(Attr::kAlignCorners, sampling.align_corners != NO);
+  std::vector<ir::Value> operands;
+  for (MPSGraphTensor* tensor : tensors) operands.push_back(value_of(graph, tensor));
+  return add(graph, composite, operands, std::move(attributes), name);
 }
 
-MPSGraphTensor* resize(MPSGraph* graph, const std::vector<ir::Value>& operands, MPSGraphTensorNamedDataLayout layout,
-                       const ir::Dims& size, const Sampling& sampling, NSString* name) {
-  const ir::Dims axes = axes_of(layout);
-  expect_layout(operands[0], layout);
-  return resize(graph, operands, axes, size, sampling, name);
+// `tensors`: the source, then scales and offsets if they are given.
+MPSGraphTensor* resize(MPSGraph* graph, Tensors tensors, MPSShape* size, const ir::Dims& axes, const Sampling& sampling,
+                       NSString* name) {
+  return add_resize(graph, Composite::resize, tensors, {{Attr::kSize, numbers_of(size)}}, axes, sampling, name);
 }
 
-// `operands`: the incoming gradient and the source, then scales and offsets if they are given.
-MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& operands, const ir::Dims& axes,
-                            const Sampling& sampling, NSString* name) {
-  return add(graph, Composite::resize_gradient, operands, attributes_of(sampling, axes), name);
-}
-
-MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& operands,
-                            MPSGraphTensorNamedDataLayout layout, const Sampling& sampling, NSString* name) {
-  const ir::Dims axes = axes_of(layout);
-  expect_layout(operands[1], layout);
-  return gradient_of(graph, operands, axes, sampling, name);
+// `tensors`: the incoming gradient and the source, then scales and offsets if they are given.
+MPSGraphTensor* gradient_of(MPSGraph* graph, Tensors tensors, const ir::Dims& axes, const Sampling& sampling,
+                            NSString* name) {
+  return add_resize(graph, Composite::resize_gradient, tensors, {}, axes, sampling, name);
 }
 
 }  // namespace
 
+// The selectors that take a mode of one type, which `mode` is the part of, and their gradients: for images in a layout,
+// and for tensors all axes of which change.
+#define RESIZE(selector, gradient, mode, Mode)                                                                       \
+  METHOD(MPSGraphTensor*, takes(selector), takes(sizeTensor), takes(mode, Mode), takes(centerResult, BOOL),          \
+         takes(alignCorners, BOOL), takes(layout, Layout), takes(name)) {                                            \
+    return resize(self, {selector}, size_in(self, sizeTensor), axes_in(self, selector, layout),                      \
+                  sampling_of(mode, centerResult, alignCorners), name);                                              \
+  }                                                                                                                  \
+  METHOD(MPSGraphTensor*, takes(selector), takes(sizeTensor), takes(scaleOffsetTensor), takes(mode, Mode),           \
+         takes(layout, Layout), takes(name)) {                                                                       \
+    return resize(self, {selector, scaleOffsetTensor}, size_in(self, sizeTensor), axes_in(self, selector, layout),   \
+                  sampling_of(mode), name);                                                                          \
+  }                                                                                                                  \
+  METHOD(MPSGraphTensor*, takes(selector), takes(sizeTensor), takes(mode, Mode), takes(centerResult, BOOL),          \
+         takes(alignCorners, BOOL), takes(name)) {                                                                   \
+    return resize(self, {selector}, size_in(self, sizeTensor), axes_in(self, selector),                              \
+                  sampling_of(mode, centerResult, alignCorners), name);                                              \
+  }                                                                                                                  \
+  METHOD(MPSGraphTensor*, takes(selector), takes(sizeTensor), takes(scaleTensor), takes(offsetTensor),               \
+         takes(mode, Mode), takes(name)) {                                                                           \
+    return resize(self, {selector, scaleTensor, offsetTensor}, size_in(self, sizeTensor), axes_in(self, selector),   \
+                  sampling_of(mode), name);                                                                          \
+  }                                                                                                                  \
+  METHOD(MPSGraphTensor*, takes(gradient), takes(input), takes(mode, Mode), takes(centerResult, BOOL),               \
+         takes(alignCorners, BOOL), takes(layout, Layout), takes(name)) {                                            \
+    return gradient_of(self, {gradient, input}, axes_in(self, input, layout),                                        \
+                       sampling_of(mode, centerResult, alignCorners), name);                                         \
+  }                                                                                                                  \
+  METHOD(MPSGraphTensor*, takes(gradient), takes(input), takes(scaleOffsetTensor), takes(mode, Mode),                \
+         takes(layout, Layout), takes(name)) {                                                                       \
+    return gradient_of(self, {gradient, input, scaleOffsetTensor}, axes_in(self, input, layout), sampling_of(mode),  \
+                       name);                                                                                        \
+  }                                                                                                                  \
+  METHOD(MPSGraphTensor*, takes(gradient), takes(input), takes(scaleTensor), takes(offsetTensor), takes(mode, Mode), \
+         takes(name)) {                                                                                              \
+    return gradient_of(self, {gradient, input, scaleTensor, offsetTensor}, axes_in(self, input), sampling_of(mode),  \
+                       name);                                                                                        \
+  }
+
 @implementation MPSGraph (MPSGraphResizeOps)
 
-- (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)imagesTensor
+- (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)images
                            size:(MPSShape*)size
                            mode:(MPSGraphResizeMode)mode
                    centerResult:(BOOL)centerResult
                    alignCorners:(BOOL)alignCorners
-                         layout:(MPSGraphTensorNamedDataLayout)layout
+                         layout:(Layout)layout
                            name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, layout, numbers_of(size),
-                by_mode(mode, centerResult, alignCorners), name);
-}
-
-- (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)imagesTensor
-                     sizeTensor:(MPSGraphTensor*)size
-                           mode:(MPSGraphResizeMode)mode
-                   centerResult:(BOOL)centerResult
-                   alignCorners:(BOOL)alignCorners
-                         layout:(MPSGraphTensorNamedDataLayout)layout
-                           name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, layout, numbers_of(numbers_in(self, size, "resize", "a size")),
-                by_mode(mode, centerResult, alignCorners), name);
-}
-
-- (MPSGraphTensor*)resizeNearestWithTensor:(MPSGraphTensor*)imagesTensor
-                                sizeTensor:(MPSGraphTensor*)size
-                       nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
-                              centerResult:(BOOL)centerResult
-                              alignCorners:(BOOL)alignCorners
-                                    layout:(MPSGraphTensorNamedDataLayout)layout
-                                      name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, layout, numbers_of(numbers_in(self, size, "resize", "a size")),
-                by_rounding(nearestRoundingMode, centerResult, alignCorners), name);
-}
-
-- (MPSGraphTensor*)resizeBilinearWithTensor:(MPSGraphTensor*)imagesTensor
-                                 sizeTensor:(MPSGraphTensor*)size
-                               centerResult:(BOOL)centerResult
-                               alignCorners:(BOOL)alignCorners
-                                     layout:(MPSGraphTensorNamedDataLayout)layout
-                                       name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, layout, numbers_of(numbers_in(self, size, "resize", "a size")),
-                by_mode(MPSGraphResizeBilinear, centerResult, alignCorners), name);
-}
-
-- (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)imagesTensor
-                     sizeTensor:(MPSGraphTensor*)size
-              scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
-                           mode:(MPSGraphResizeMode)mode
-                         layout:(MPSGraphTensorNamedDataLayout)layout
-                           name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor), value_of(self, scaleOffset)}, layout,
-                numbers_of(numbers_in(self, size, "resize", "a size")), by_mode(mode), name);
-}
-
-- (MPSGraphTensor*)resizeNearestWithTensor:(MPSGraphTensor*)imagesTensor
-                                sizeTensor:(MPSGraphTensor*)size
-                         scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
-                       nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
-                                    layout:(MPSGraphTensorNamedDataLayout)layout
-                                      name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor), value_of(self, scaleOffset)}, layout,
-                numbers_of(numbers_in(self, size, "resize", "a size")), by_rounding(nearestRoundingMode), name);
-}
-
-- (MPSGraphTensor*)resizeBilinearWithTensor:(MPSGraphTensor*)imagesTensor
-                                 sizeTensor:(MPSGraphTensor*)size
-                          scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
-                                     layout:(MPSGraphTensorNamedDataLayout)layout
-                                       name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor), value_of(self, scaleOffset)}, layout,
-                numbers_of(numbers_in(self, size, "resize", "a size")), by_mode(MPSGraphResizeBilinear), name);
-}
-
-- (MPSGraphTensor*)resizeWithGradientTensor:(MPSGraphTensor*)gradient
-                                      input:(MPSGraphTensor*)input
-                                       mode:(MPSGraphResizeMode)mode
-                               centerResult:(BOOL)centerResult
-                               alignCorners:(BOOL)alignCorners
-                                     layout:(MPSGraphTensorNamedDataLayout)layout
-                                       name:(NSString*)name {
-  return gradient_of(self, {value_of(self, gradient), value_of(self, input)}, layout,
-                     by_mode(mode, centerResult, alignCorners), name);
-}
-
-- (MPSGraphTensor*)resizeNearestWithGradientTensor:(MPSGraphTensor*)gradient
-                                             input:(MPSGraphTensor*)input
-                               nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
-                                      centerResult:(BOOL)centerResult
-                                      alignCorners:(BOOL)alignCorners
-                                            layout:(MPSGraphTensorNamedDataLayout)layout
-                                              name:(NSString*)name {
-  return gradient_of(self, {value_of(self, gradient), value_of(self, input)}, layout,
-                     by_rounding(nearestRoundingMode, centerResult, alignCorners), name);
-}
-
-- (MPSGraphTensor*)resizeBilinearWithGradientTensor:(MPSGraphTensor*)gradient
-                                              input:(MPSGraphTensor*)input
-                                       centerResult:(BOOL)centerResult
-                                       alignCorners:(BOOL)alignCorners
-                                             layout:(MPSGraphTensorNamedDataLayout)layout
-                                               name:(NSString*)name {
-  return gradient_of(self, {value_of(self, gradient), value_of(self, input)}, layout,
-                     by_mode(MPSGraphResizeBilinear, centerResult, alignCorners), name);
-}
-
-- (MPSGraphTensor*)resizeWithGradientTensor:(MPSGraphTensor*)gradient
-                                      input:(MPSGraphTensor*)input
-                          scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
-                                       mode:(MPSGraphResizeMode)mode
-                                     layout:(MPSGraphTensorNamedDataLayout)layout
-                                       name:(NSString*)name {
-  return gradient_of(self, {value_of(self, gradient), value_of(self, input), value_of(self, scaleOffset)}, layout,
-                     by_mode(mode), name);
-}
-
-- (MPSGraphTensor*)resizeNearestWithGradientTensor:(MPSGraphTensor*)gradient
-                                             input:(MPSGraphTensor*)input
-                                 scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
-                               nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
-                                            layout:(MPSGraphTensorNamedDataLayout)layout
-                                              name:(NSString*)name {
-  return gradient_of(self, {value_of(self, gradient), value_of(self, input), value_of(self, scaleOffset)}, layout,
-                     by_rounding(nearestRoundingMode), name);
-}
-
-- (MPSGraphTensor*)resizeBilinearWithGradientTensor:(MPSGraphTensor*)gradient
-                                              input:(MPSGraphTensor*)input
-                                  scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
-                                             layout:(MPSGraphTensorNamedDataLayout)layout
-                                               name:(NSString*)name {
-  return gradient_of(self, {value_of(self, gradient), value_of(self, input), value_of(self, scaleOffset)}, layout,
-                     by_mode(MPSGraphResizeBilinear), name);
-}
-
-- (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)imagesTensor
-                     sizeTensor:(MPSGraphTensor*)size
-                           mode:(MPSGraphResizeMode)mode
-                   centerResult:(BOOL)centerResult
-                   alignCorners:(BOOL)alignCorners
-                           name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, all_axes_of(value_of(self, imagesTensor)),
-                numbers_of(numbers_in(self, size, "resize", "a size")), by_mode(mode, centerResult, alignCorners),
+  return resize(self, {images}, size, axes_in(self, images, layout), sampling_of(mode, centerResult, alignCorners),
                 name);
 }
 
-- (MPSGraphTensor*)resizeNearestWithTensor:(MPSGraphTensor*)imagesTensor
-                                sizeTensor:(MPSGraphTensor*)size
-                       nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
-                              centerResult:(BOOL)centerResult
-                              alignCorners:(BOOL)alignCorners
-                                      name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, all_axes_of(value_of(self, imagesTensor)),
-                numbers_of(numbers_in(self, size, "resize", "a size")),
-                by_rounding(nearestRoundingMode, centerResult, alignCorners), name);
-}
+RESIZE(resizeTensor, resizeWithGradientTensor, mode, MPSGraphResizeMode)
+RESIZE(resizeNearestWithTensor, resizeNearestWithGradientTensor, nearestRoundingMode, MPSGraphResizeNearestRoundingMode)
 
-- (MPSGraphTensor*)resizeBilinearWithTensor:(MPSGraphTensor*)imagesTensor
-                                 sizeTensor:(MPSGraphTensor*)size
-                               centerResult:(BOOL)centerResult
-                               alignCorners:(BOOL)alignCorners
-                                       name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, all_axes_of(value_of(self, imagesTensor)),
-                numbers_of(numbers_in(self, size, "resize", "a size")),
-                by_mode(MPSGraphResizeBilinear, centerResult, alignCorners), name);
-}
-
-- (MPSGraphTensor*)resizeTensor:(MPSGraphTensor*)imagesTensor
-                     sizeTensor:(MPSGraphTensor*)size
-                    scaleTensor:(MPSGraphTensor*)scale
-                   offsetTensor:(MPSGraphTensor*)offset
-                           mode:(MPSGraphResizeMode)mode
-                           name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor), value_of(self, scale), value_of(self, offset)},
-                all_axes_of(value_of(self, imagesTensor)), numbers_of(numbers_in(self, size, "resize", "a size")),
-                by_mode(mode), name);
-}
-
-- (MPSGraphTensor*)resizeNearestWithTensor:(MPSGraphTensor*)imagesTensor
-                                sizeTensor:(MPSGraphTensor*)size
-                               scaleTensor:(MPSGraphTensor*)scale
-                              offsetTensor:(MPSGraphTensor*)offset
-                       nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
-                                      name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor), value_of(self, scale), value_of(self, offset)},
-                all_axes_of(value_of(self, imagesTensor)), numbers_of(numbers_in(self, size, "resize", "a size")),
-                by_rounding(nearestRoundingMode), name);
-}
-
-- (MPSGraphTensor*)resizeBilinearWithTensor:(MPSGraphTensor*)imagesTensor
-                                 sizeTensor:(MPSGraphTensor*)size
-                                scaleTensor:(MPSGraphTensor*)scale
-                               offsetTensor:(MPSGraphTensor*)offset
-                                       name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor), value_of(self, scale), value_of(self, offset)},
-                all_axes_of(value_of(self, imagesTensor)), numbers_of(numbers_in(self, size, "resize", "a size")),
-                by_mode(MPSGraphResizeBilinear), name);
-}
-
-- (MPSGraphTensor*)resizeWithGradientTensor:(MPSGraphTensor*)gradient
-                                      input:(MPSGraphTensor*)input
-                                scaleTensor:(MPSGraphTensor*)scale
-                               offsetTensor:(MPSGraphTensor*)offset
-                                       mode:(MPSGraphResizeMode)mode
-                                       name:(NSString*)name {
-  return gradient_of(self,
-                     {value_of(self, gradient), value_of(self, input), value_of(self, scale), value_of(self, offset)},
-                     all_axes_of(value_of(self, input)), by_mode(mode), name);
-}
-
-- (MPSGraphTensor*)resizeNearestWithGradientTensor:(MPSGraphTensor*)gradient
-                                             input:(MPSGraphTensor*)input
-                                       scaleTensor:(MPSGraphTensor*)scale
-                                      offsetTensor:(MPSGraphTensor*)offset
-                               nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
-                                              name:(NSString*)name {
-  return gradient_of(self,
-                     {value_of(self, gradient), value_of(self, input), value_of(self, scale), value_of(self, offset)},
-                     all_axes_of(value_of(self, input)), by_rounding(nearestRoundingMode), name);
-}
-
-- (MPSGraphTensor*)resizeBilinearWithGradientTensor:(MPSGraphTensor*)gradient
-                                              input:(MPSGraphTensor*)input
-                                        scaleTensor:(MPSGraphTensor*)scale
-                                       offsetTensor:(MPSGraphTensor*)offset
-                                               name:(NSString*)name {
-  return gradient_of(self,
-                     {value_of(self, gradient), value_of(self, input), value_of(self, scale), value_of(self, offset)},
-                     all_axes_of(value_of(self, input)), by_mode(MPSGraphResizeBilinear), name);
-}
+FORWARD(MPSGraphTensor*, takes(resizeBilinearWithTensor), sends(resizeTensor, resizeBilinearWithTensor),
+        passes(sizeTensor), sends(mode, MPSGraphResizeBilinear), passes(centerResult, BOOL), passes(alignCorners, BOOL),
+        passes(layout, Layout), passes(name))
+FORWARD(MPSGraphTensor*, takes(resizeBilinearWithTensor), sends(resizeTensor, resizeBilinearWithTensor),
+        passes(sizeTensor), passes(scaleOffsetTensor), sends(mode, MPSGraphResizeBilinear), passes(layout, Layout),
+        passes(name))
+FORWARD(MPSGraphTensor*, takes(resizeBilinearWithTensor), sends(resizeTensor, resizeBilinearWithTensor),
+        passes(sizeTensor), sends(mode, MPSGraphResizeBilinear), passes(centerResult, BOOL), passes(alignCorners, BOOL),
+        passes(name))
+FORWARD(MPSGraphTensor*, takes(resizeBilinearWithTensor), sends(resizeTensor, resizeBilinearWithTensor),
+        passes(sizeTensor), passes(scaleTensor), passes(offsetTensor), sends(mode, MPSGraphResizeBilinear),
+        passes(name))
+FORWARD(MPSGraphTensor*, takes(resizeBilinearWithGradientTensor),
+        sends(resizeWithGradientTensor, resizeBilinearWithGradientTensor), passes(input),
+        sends(mode, MPSGraphResizeBilinear), passes(centerResult, BOOL), passes(alignCorners, BOOL),
+        passes(layout, Layout), passes(name))
+FORWARD(MPSGraphTensor*, takes(resizeBilinearWithGradientTensor),
+        sends(resizeWithGradientTensor, resizeBilinearWithGradientTensor), passes(input), passes(scaleOffsetTensor),
+        sends(mode, MPSGraphResizeBilinear), passes(layout, Layout), passes(name))
+FORWARD(MPSGraphTensor*, takes(resizeBilinearWithGradientTensor),
+        sends(resizeWithGradientTensor, resizeBilinearWithGradientTensor), passes(input), passes(scaleTensor),
+        passes(offsetTensor), sends(mode, MPSGraphResizeBilinear), passes(name))
 
 @end

@@ -156,49 +156,34 @@ MPSGraphTensor* sample(MPSGraph* graph, MPSGraphTensor* source, MPSGraphTensor* 
   return compose(graph, name, [&] { return sampled(s, image, places); });
 }
 
+std::optional<MPSGraphResizeNearestRoundingMode> rounding_of(MPSGraphResizeMode mode) {
+  if (mode == MPSGraphResizeBilinear) return std::nullopt;
+  if (mode == MPSGraphResizeNearest) return MPSGraphResizeNearestRoundingModeRoundPreferCeil;
+  raise_invalid(@"[sampleGrid] The mode %lu does not exist.", static_cast<unsigned long>(mode));
+}
+
+MPSGraphResizeNearestRoundingMode rounding_of(MPSGraphResizeNearestRoundingMode mode) {
+  if (mode <= MPSGraphResizeNearestRoundingModeRoundToOdd) return mode;
+  raise_invalid(@"[sampleGrid] The rounding mode %lu does not exist.", static_cast<unsigned long>(mode));
+}
+
 }  // namespace
+
+// The selector that takes a mode of that type.
+#define SAMPLE_GRID(mode, Mode)                                                                                 \
+  METHOD(MPSGraphTensor*, takes(sampleGridWithSourceTensor), takes(coordinateTensor),                           \
+         takes(layout, MPSGraphTensorNamedDataLayout), takes(normalizeCoordinates, BOOL),                       \
+         takes(relativeCoordinates, BOOL), takes(alignCorners, BOOL), takes(paddingMode, MPSGraphPaddingMode),  \
+         takes(mode, Mode), takes(constantValue, double), takes(name)) {                                        \
+    return sample(self, sampleGridWithSourceTensor, coordinateTensor,                                           \
+                  {layout, normalizeCoordinates, relativeCoordinates, alignCorners, paddingMode, constantValue, \
+                   rounding_of(mode)},                                                                          \
+                  name);                                                                                        \
+  }
 
 @implementation MPSGraph (MPSGraphSampleGrid)
 
-- (MPSGraphTensor*)sampleGridWithSourceTensor:(MPSGraphTensor*)source
-                             coordinateTensor:(MPSGraphTensor*)coordinates
-                                       layout:(MPSGraphTensorNamedDataLayout)layout
-                         normalizeCoordinates:(BOOL)normalizeCoordinates
-                          relativeCoordinates:(BOOL)relativeCoordinates
-                                 alignCorners:(BOOL)alignCorners
-                                  paddingMode:(MPSGraphPaddingMode)paddingMode
-                                 samplingMode:(MPSGraphResizeMode)samplingMode
-                                constantValue:(double)constantValue
-                                         name:(NSString*)name {
-  if (samplingMode > MPSGraphResizeBilinear) {
-    raise_invalid(@"[sampleGrid] The mode %lu does not exist.", static_cast<unsigned long>(samplingMode));
-  }
-  GridSampling sampling{layout, normalizeCoordinates, relativeCoordinates, alignCorners, paddingMode, constantValue,
-                        {}};
-  if (samplingMode == MPSGraphResizeNearest) {
-    sampling.rounding = MPSGraphResizeNearestRoundingModeRoundPreferCeil;
-  }
-  return sample(self, source, coordinates, sampling, name);
-}
-
-- (MPSGraphTensor*)sampleGridWithSourceTensor:(MPSGraphTensor*)source
-                             coordinateTensor:(MPSGraphTensor*)coordinates
-                                       layout:(MPSGraphTensorNamedDataLayout)layout
-                         normalizeCoordinates:(BOOL)normalizeCoordinates
-                          relativeCoordinates:(BOOL)relativeCoordinates
-                                 alignCorners:(BOOL)alignCorners
-                                  paddingMode:(MPSGraphPaddingMode)paddingMode
-                          nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
-                                constantValue:(double)constantValue
-                                         name:(NSString*)name {
-  if (nearestRoundingMode > MPSGraphResizeNearestRoundingModeRoundToOdd) {
-    raise_invalid(@"[sampleGrid] The rounding mode %lu does not exist.",
-                  static_cast<unsigned long>(nearestRoundingMode));
-  }
-  return sample(self, source, coordinates,
-                {layout, normalizeCoordinates, relativeCoordinates, alignCorners, paddingMode, constantValue,
-                 nearestRoundingMode},
-                name);
-}
+SAMPLE_GRID(samplingMode, MPSGraphResizeMode)
+SAMPLE_GRID(nearestRoundingMode, MPSGraphResizeNearestRoundingMode)
 
 @end

@@ -7,8 +7,8 @@ using namespace alloy::facade;
 
 namespace {
 
-template <class Mode>
-Mode checked_mode(Mode mode, Mode last, NSString* field) {
+template <auto last>
+decltype(last) checked_mode(decltype(last) mode, NSString* field) {
   if (mode < 0 || mode > last) raise_invalid(@"[%@] The mode %ld does not exist.", field, static_cast<long>(mode));
   return mode;
 }
@@ -17,35 +17,16 @@ Mode checked_mode(Mode mode, Mode last, NSString* field) {
 
 namespace alloy::facade {
 
-WindowLists& lists_of(MPSGraphStencilOpDescriptor* descriptor) {
-  static const Class our_class = [MPSGraphStencilOpDescriptor class];
-  require_kind(descriptor, our_class);
-  return *static_cast<WindowLists*>(descriptor->_impl);
-}
+DESCRIPTOR_FIELDS(WindowLists, MPSGraphStencilOpDescriptor)
 
 }  // namespace alloy::facade
 
 @implementation MPSGraphStencilOpDescriptor
 
-+ (instancetype)descriptorWithReductionMode:(MPSGraphReductionMode)reductionMode
-                                    offsets:(MPSShape*)offsets
-                                    strides:(MPSShape*)strides
-                              dilationRates:(MPSShape*)dilationRates
-                            explicitPadding:(MPSShape*)explicitPadding
-                               boundaryMode:(MPSGraphPaddingMode)boundaryMode
-                               paddingStyle:(MPSGraphPaddingStyle)paddingStyle
-                            paddingConstant:(float)paddingConstant {
-  MPSGraphStencilOpDescriptor* descriptor = [[self new] autorelease];
-  [descriptor setReductionMode:reductionMode];
-  [descriptor setOffsets:offsets];
-  [descriptor setStrides:strides];
-  [descriptor setDilationRates:dilationRates];
-  [descriptor setExplicitPadding:explicitPadding];
-  [descriptor setBoundaryMode:boundaryMode];
-  [descriptor setPaddingStyle:paddingStyle];
-  [descriptor setPaddingConstant:paddingConstant];
-  return descriptor;
-}
+DESCRIPTOR_WITH(MPSGraphStencilOpDescriptor, descriptorWithReductionMode, takes(reductionMode, MPSGraphReductionMode),
+                takes(offsets, MPSShape*), takes(strides, MPSShape*), takes(dilationRates, MPSShape*),
+                takes(explicitPadding, MPSShape*), takes(boundaryMode, MPSGraphPaddingMode),
+                takes(paddingStyle, MPSGraphPaddingStyle), takes(paddingConstant, float))
 
 + (instancetype)descriptorWithOffsets:(MPSShape*)offsets explicitPadding:(MPSShape*)explicitPadding {
   MPSGraphStencilOpDescriptor* descriptor = [self descriptorWithExplicitPadding:explicitPadding];
@@ -54,17 +35,9 @@ WindowLists& lists_of(MPSGraphStencilOpDescriptor* descriptor) {
   return descriptor;
 }
 
-+ (instancetype)descriptorWithExplicitPadding:(MPSShape*)explicitPadding {
-  MPSGraphStencilOpDescriptor* descriptor = [[self new] autorelease];
-  [descriptor setExplicitPadding:explicitPadding];
-  return descriptor;
-}
+DESCRIPTOR_WITH(MPSGraphStencilOpDescriptor, descriptorWithExplicitPadding, takes(explicitPadding, MPSShape*))
 
-+ (instancetype)descriptorWithPaddingStyle:(MPSGraphPaddingStyle)paddingStyle {
-  MPSGraphStencilOpDescriptor* descriptor = [[self new] autorelease];
-  [descriptor setPaddingStyle:paddingStyle];
-  return descriptor;
-}
+DESCRIPTOR_WITH(MPSGraphStencilOpDescriptor, descriptorWithPaddingStyle, takes(paddingStyle, MPSGraphPaddingStyle))
 
 DESCRIPTOR_LIFE(WindowLists, (4))
 
@@ -74,35 +47,15 @@ WINDOW_LIST(dilationRates, setDilationRates, 4, 1)
 DESCRIPTOR_FIELD(WindowLists, float, paddingConstant, setPaddingConstant)
 
 - (MPSShape*)explicitPadding {
-  return mps_shape_of(ir::Shape(lists_of(self).paddingValues));
+  return mps_shape_of(ir::Shape(fields_of(self).paddingValues));
 }
 
 - (void)setExplicitPadding:(MPSShape*)value {
-  lists_of(self).paddingValues = checked_list(value, 8, 0, @"explicitPadding");
+  fields_of(self).paddingValues = checked_list(value, 8, 0, @"explicitPadding");
 }
 
-- (MPSGraphReductionMode)reductionMode {
-  return lists_of(self).reductionMode;
-}
-
-- (void)setReductionMode:(MPSGraphReductionMode)value {
-  lists_of(self).reductionMode = checked_mode(value, MPSGraphReductionModeArgumentMax, @"reductionMode");
-}
-
-- (MPSGraphPaddingMode)boundaryMode {
-  return lists_of(self).boundaryMode;
-}
-
-- (void)setBoundaryMode:(MPSGraphPaddingMode)value {
-  lists_of(self).boundaryMode = checked_mode(value, MPSGraphPaddingModeAntiPeriodic, @"boundaryMode");
-}
-
-- (MPSGraphPaddingStyle)paddingStyle {
-  return lists_of(self).paddingStyle;
-}
-
-- (void)setPaddingStyle:(MPSGraphPaddingStyle)value {
-  lists_of(self).paddingStyle = checked_mode(value, MPSGraphPaddingStyleONNX_SAME_LOWER, @"paddingStyle");
-}
+WINDOW_FIELD(MPSGraphReductionMode, reductionMode, setReductionMode, checked_mode<MPSGraphReductionModeArgumentMax>)
+WINDOW_FIELD(MPSGraphPaddingMode, boundaryMode, setBoundaryMode, checked_mode<MPSGraphPaddingModeAntiPeriodic>)
+WINDOW_FIELD(MPSGraphPaddingStyle, paddingStyle, setPaddingStyle, checked_mode<MPSGraphPaddingStyleONNX_SAME_LOWER>)
 
 @end

@@ -104,7 +104,7 @@ Expr stencil(Expr x, Expr weights, const WindowLists& lists, const std::vector<A
                              weightsTensor:(MPSGraphTensor*)weights
                                 descriptor:(MPSGraphStencilOpDescriptor*)descriptor
                                       name:(NSString*)name {
-  const WindowLists& lists = lists_of(descriptor);
+  const WindowLists& lists = fields_of(descriptor);
   const Expr x = expr_of(self, source), w = expr_of(self, weights);
   if (x.value().dtype() != w.value().dtype()) {
     raise_invalid(@"[stencil] Weights of the source's type were expected, got %s for %s.",

@@ -18,6 +18,13 @@ std::string style_word(MPSGraphPaddingStyle style, NSString* method) {
   }
 }
 
+using Layout = MPSGraphTensorNamedDataLayout;
+
+Layout one_of(Layout layout, Layout first, Layout second, NSString* field, NSString* expected) {
+  if (layout == first || layout == second) return layout;
+  raise_invalid(@"[%@] The layout is %lu, but %@.", field, static_cast<unsigned long>(layout), expected);
+}
+
 }  // namespace
 
 ir::Dims dims_of(NSUInteger y, NSUInteger x) { return {static_cast<int64_t>(y), static_cast<int64_t>(x)}; }
@@ -59,6 +66,12 @@ ir::Attributes volume_attributes(const WindowFields& w, NSString* method) {
   return attributes;
 }
 
+ir::Attributes convolution_attributes(ir::Attributes attributes, const WindowFields& window, NSString* method) {
+  attributes.set(Attr::kWeightsLayout, layout_word(window.weightsLayout, method));
+  attributes.set(Attr::kGroups, static_cast<int64_t>(window.groups));
+  return attributes;
+}
+
 ir::Attributes list_attributes(const WindowLists& lists, NSString* method) {
   return {{Attr::kStrides, lists.strides},
           {Attr::kDilations, lists.dilationRates},
@@ -87,34 +100,24 @@ MPSGraphPaddingStyle checked_style(MPSGraphPaddingStyle style, NSString* field) 
   return style;
 }
 
-MPSGraphTensorNamedDataLayout checked_data_layout(MPSGraphTensorNamedDataLayout layout, NSString* field) {
-  if (layout != MPSGraphTensorNamedDataLayoutNCHW && layout != MPSGraphTensorNamedDataLayoutNHWC) {
-    raise_invalid(@"[%@] The layout is %lu, but data is NCHW or NHWC.", field, static_cast<unsigned long>(layout));
-  }
-  return layout;
+Layout checked_data_layout(Layout layout, NSString* field) {
+  return one_of(layout, MPSGraphTensorNamedDataLayoutNCHW, MPSGraphTensorNamedDataLayoutNHWC, field,
+                @"data is NCHW or NHWC");
 }
 
-MPSGraphTensorNamedDataLayout checked_weights_layout(MPSGraphTensorNamedDataLayout layout, NSString* field) {
-  if (layout != MPSGraphTensorNamedDataLayoutOIHW && layout != MPSGraphTensorNamedDataLayoutHWIO) {
-    raise_invalid(@"[%@] The layout is %lu, but weights are OIHW or HWIO.", field, static_cast<unsigned long>(layout));
-  }
-  return layout;
+Layout checked_weights_layout(Layout layout, NSString* field) {
+  return one_of(layout, MPSGraphTensorNamedDataLayoutOIHW, MPSGraphTensorNamedDataLayoutHWIO, field,
+                @"weights are OIHW or HWIO");
 }
 
-MPSGraphTensorNamedDataLayout checked_volume_layout(MPSGraphTensorNamedDataLayout layout, NSString* field) {
-  if (layout != MPSGraphTensorNamedDataLayoutNCDHW && layout != MPSGraphTensorNamedDataLayoutNDHWC) {
-    raise_invalid(@"[%@] The layout is %lu, but volumes are NCDHW or NDHWC.", field,
-                  static_cast<unsigned long>(layout));
-  }
-  return layout;
+Layout checked_volume_layout(Layout layout, NSString* field) {
+  return one_of(layout, MPSGraphTensorNamedDataLayoutNCDHW, MPSGraphTensorNamedDataLayoutNDHWC, field,
+                @"volumes are NCDHW or NDHWC");
 }
 
-MPSGraphTensorNamedDataLayout checked_volume_weights_layout(MPSGraphTensorNamedDataLayout layout, NSString* field) {
-  if (layout != MPSGraphTensorNamedDataLayoutOIDHW && layout != MPSGraphTensorNamedDataLayoutDHWIO) {
-    raise_invalid(@"[%@] The layout is %lu, but weights of volumes are OIDHW or DHWIO.", field,
-                  static_cast<unsigned long>(layout));
-  }
-  return layout;
+Layout checked_volume_weights_layout(Layout layout, NSString* field) {
+  return one_of(layout, MPSGraphTensorNamedDataLayoutOIDHW, MPSGraphTensorNamedDataLayoutDHWIO, field,
+                @"weights of volumes are OIDHW or DHWIO");
 }
 
 MPSGraphPoolingReturnIndicesMode checked_indices_mode(MPSGraphPoolingReturnIndicesMode mode, NSString* field) {
