@@ -43,6 +43,7 @@ constexpr Facts renames{.keeps = true, .renames = true, .every_type = true};
 constexpr Facts repeats{.keeps = true, .repeats = true, .every_type = true};
 constexpr Facts elementwise{.elementwise = true};
 constexpr Facts elements{.elements = true};
+constexpr Facts composed{.composed = true};
 constexpr Facts every_type{.every_type = true};
 constexpr Facts fresh{.fresh = true};
 constexpr Facts global{.global = true};
@@ -62,6 +63,7 @@ constexpr Facts operator|(const Facts& a, const Facts& b) {
           .repeats = a.repeats || b.repeats,
           .elementwise = a.elementwise || b.elementwise,
           .elements = a.elements || b.elements,
+          .composed = a.composed || b.composed,
           .every_type = a.every_type || b.every_type,
           .fresh = a.fresh || b.fresh,
           .global = a.global || b.global,
@@ -76,10 +78,10 @@ constexpr Facts of_reduction = open(few_axes);
 constexpr Facts of_unary(std::string_view forward) { return forward == "x" ? renames | of_table : of_table; }
 
 // The row's rule if it has the fact; rows without the fact define no rule.
-#define ALLOY_RULE(name, facts)                              \
-  []() -> ElementsRule {                                     \
-    if constexpr ((facts).elements) return &elements_##name; \
-    else return nullptr;                                     \
+#define ALLOY_RULE(Rule, fact, rule, facts)   \
+  []() -> Rule {                              \
+    if constexpr ((facts).fact) return &rule; \
+    else return nullptr;                      \
   }()
 
 constexpr OpInfo kTable[] = {
@@ -104,7 +106,13 @@ constexpr OpInfo kTable[] = {
 #define ALLOY_ARG_REDUCTION(name, stem, types, better, doc) \
   {{#name, 1, 1, kAxis, doc, types}, OpCode::name, Family::kArgReduction, 1, of_reduction},
 #define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc) \
-  {{#name, fewest, most, attributes, doc}, OpCode::name, Family::kStructured, results, facts, ALLOY_RULE(name, facts)},
+  {{#name, fewest, most, attributes, doc},                                    \
+   OpCode::name,                                                              \
+   Family::kStructured,                                                       \
+   results,                                                                   \
+   facts,                                                                     \
+   ALLOY_RULE(ElementsRule, elements, elements_##name, facts),                \
+   ALLOY_RULE(ComposeRule, composed, compose_##name, facts)},
 #include "ir/ops.def"
 };
 

@@ -14,6 +14,8 @@ namespace alloy::ir {
 
 class Op;
 class Graph;
+class Expr;
+struct Composition;
 
 enum class OpCode : uint8_t {
 #define ALLOY_ROW(name) name,
@@ -76,6 +78,7 @@ struct Facts {
   bool repeats = false;
   bool elementwise = false;
   bool elements = false;
+  bool composed = false;
   bool every_type = false;
   bool fresh = false;
   bool global = false;
@@ -88,6 +91,8 @@ using Elements = std::vector<std::optional<int64_t>>;
 // Computes the elements of an op's only result, of rank 0 or 1, from its operands' elements; nothing if not even their
 // number is known.
 using ElementsRule = std::optional<Elements> (*)(const Op& op, std::span<const std::optional<Elements>> operands);
+// The results of a composite, or of an op that other ops may take the place of (ir/rules/composites.h).
+using ComposeRule = std::vector<Expr> (*)(const Composition& c);
 
 // The columns that every row of ops.def has.
 struct Signature {
@@ -107,6 +112,7 @@ struct OpInfo : Signature {
   int results;  // -1: decided by the rule
   Facts facts;
   ElementsRule elements = nullptr;  // only of a structured op with that fact
+  ComposeRule compose = nullptr;    // only of an op with the fact `composed`
 
   // True if the op reads the operand's elements, false if it reads only its shape.
   bool reads(size_t operand) const { return operand >= 32 || (facts.lent >> operand & 1) == 0; }

@@ -34,7 +34,7 @@ MPSGraphTensor* corner(Question& q, MPSGraphTensor* x) {
 
 float wave(long i) { return static_cast<float>(i % 17 - 8) / 8; }
 
-// An attention of 4 sequences, 8 heads and 512 positions: composed as in the engine, then by Apple's selector.
+// An attention of 4 sequences, 8 heads and 512 positions: made of parts, then by Apple's selector.
 std::string attention_times() {
   const Shape shape{4, 8, 512, 64};
   Question q;
@@ -205,7 +205,7 @@ constexpr Probe kTimesRows[] = {
      "what is not taken changes nothing", nullptr, held_step},
     {"held_step_ms", "ms of an Adam step that may not be taken", nullptr, 0,
      "the engine sends a select for each result", nullptr, held_step_times},
-    {"attention_ms", "ms of an attention: composed, fused", nullptr, 0, "the engine composes it", nullptr,
+    {"attention_ms", "ms of an attention: composed, fused", nullptr, 0, "the engine sends the fused one", nullptr,
      attention_times},
     {"normalization_ms", "ms of a normalisation's gradient", nullptr, 0, "the engine composes it", nullptr,
      normalization_times},

@@ -230,6 +230,7 @@ class OpAdder {
     add(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}});
     add(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{-2}}});
     add(OpCode::softmax_cross_entropy, {x, c}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
+    add(OpCode::scaled_dot_product_attention, {x, c, x, placeholder(graph_, f32({2, 2}))}, {{Attr::kScale, 0.5}});
     const Value image = placeholder(graph_, f32({2, 5, 5, 4})), weights = placeholder(graph_, f32({3, 3, 2, 6}));
     const Value convolved = add(OpCode::conv2d, {image, weights}, convolution("same", 2));
     add(OpCode::conv2d_data_gradient, {convolved, weights, image}, convolution("same", 2));

@@ -510,6 +510,14 @@ def _turned_shape(x):
     return raw("reshape_like")(x, like)
 
 
+def _attention(q, k, v, added=0.0, seen=True, scale=None):
+    """Zeros for a query that sees nothing."""
+    scores = q @ np.swapaxes(k, -1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale) + added
+    weights = np.exp(scores - scores.max(-1, keepdims=True)) * seen
+    total = weights.sum(-1, keepdims=True)
+    return weights / np.where(total == 0, 1, total) @ v
+
+
 def _cross_entropy(reduce):
     return lambda x, labels: reduce(-np.sum(labels * ref.log_softmax(x, 1), 1, keepdims=True))
 
@@ -840,6 +848,7 @@ def _im2col(x):
 
 _LAYOUTS = {"data_layout": "NCHW", "weights_layout": "OIHW"}
 _X = ((2, 5, 6, 3), (3, 2, 3, 4))  # a source and weights
+_QKV = ((2, 2, 3, 5), (2, 2, 4, 5), (2, 2, 4, 2))  # query, key and value
 _Y = (2, 2, 7, 4)  # their convolution under _CONV_RAW
 _SLICE = {"starts": [1, 2**63 - 1], "ends": [2**63 - 1, -(2**63)], "strides": [1, -2]}
 _ADAM = ((),) * 4 + ((2, 3),) * 4
@@ -1159,6 +1168,20 @@ STRUCTURED = [
            ((3, 5), (3, 5)), label=name)
       for name, reduce in {"none": lambda y: y, "sum": lambda y: y.sum((0, 1))[None],
                            "mean": lambda y: y.mean((0, 1))[None]}.items()),
+    *(Case("scaled_dot_product_attention", al.scaled_dot_product_attention, _attention, shapes)
+      for shapes in [_QKV, ((2, 3, 5), (2, 4, 5), (2, 4, 2))]),
+    Case("scaled_dot_product_attention", lambda q, k, v: al.scaled_dot_product_attention(q, k, v, scale=0.3),
+         lambda q, k, v: _attention(q, k, v, scale=0.3), ((2, 2, 3, 4), (2, 1, 5, 4), (5, 4)), label="scale"),
+    *(Case("scaled_dot_product_attention",
+           lambda q, k, v, seen=seen: al.scaled_dot_product_attention(q, k, v, attn_mask=seen),
+           lambda q, k, v, seen=seen: _attention(q, k, v, seen=seen), shapes, label=f"{label}, {len(shapes[0])} axes")
+      for label, seen in {"causal": np.tri(3, 4, dtype=bool), "blind": np.tri(3, 4, -1, dtype=bool),
+                          "keys": np.array([True, False, True, True])}.items()
+      for shapes in [_QKV, ((3, 2), (4, 2), (4, 3))]),
+    *(Case("scaled_dot_product_attention", lambda *x: al.scaled_dot_product_attention(*x[:3], attn_mask=x[3]),
+           _attention, (*shapes, mask), label=f"added {mask}")
+      for shapes, mask in [(_QKV, (2, 1, 3, 4)), (_QKV, (3, 4)), (_QKV, (5, 1, 1, 3, 1)), (_QKV[1:2] * 3, (2, 2, 4, 1)),
+                           (((3, 2), (4, 2), (4, 3)), (3, 4))]),
     _conv(_X, "valid"),
     _conv(_X, "same", padding="same"),
     _conv(_X, "same, strided", padding="same", strides=(2, 3)),
@@ -1334,11 +1357,6 @@ def _norm(x, **over):
     return np.sqrt(np.sum(x * x, **over))
 
 
-def _attention(q, k, v, mask=None, scale=None):
-    scores = q @ np.swapaxes(k, -1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
-    return ref.softmax(scores if mask is None else np.where(mask, scores, -np.inf), -1) @ v
-
-
 def _masked(x, mask, value):
     return np.where(np.broadcast_to(mask, x.shape), np.asarray(value).astype(x.dtype), x)
 
@@ -1346,18 +1364,8 @@ def _masked(x, mask, value):
 _MASK = np.array([[True], [False]])
 _CLOSE = {"result": "bool", "wanted": ()}
 _COUNTED = {"result": "int32", "wanted": ()}
-_SEEN = np.tri(3, 4, dtype=bool)
 
 COMPOSED = [
-    Case("scaled_dot_product_attention", al.scaled_dot_product_attention, _attention, ((2, 3, 5), (2, 4, 5), (2, 4, 2)),
-         label="plain"),
-    Case("scaled_dot_product_attention", lambda q, k, v: al.scaled_dot_product_attention(q, k, v, scale=0.3),
-         lambda q, k, v: _attention(q, k, v, scale=0.3), ((2, 2, 3, 4), (2, 1, 5, 4), (2, 1, 5, 4)), label="scale"),
-    Case("scaled_dot_product_attention", lambda q, k, v: al.scaled_dot_product_attention(q, k, v, attn_mask=_SEEN),
-         lambda q, k, v: _attention(q, k, v, _SEEN), ((3, 2), (4, 2), (4, 3)), label="mask"),
-    Case("scaled_dot_product_attention", lambda *x: al.scaled_dot_product_attention(*x[:3], attn_mask=x[3]),
-         lambda q, k, v, m: ref.softmax(q @ k.T / np.sqrt(q.shape[-1]) + m, -1) @ v, ((3, 2), (4, 2), (4, 3), (3, 4)),
-         label="added"),
     Case("log1p", al.log1p, np.log1p, ((2, 3),), domain="unit"),
     Case("expm1", al.expm1, np.expm1, ((2, 3),)),
     *(
@@ -1457,6 +1465,23 @@ WRONG_COMPOSED = [
     ("isclose", lambda x: al.isclose(x, x, rtol=None), [(2, 3)], "Expected numbers as rtol and atol, got NoneType"),
     ("isclose", lambda x: al.isclose(1.0, 2.0), [(2, 3)], "Expected a tensor, got float"),
     ("einsum", lambda x: al.einsum("i,i", np.ones(3), np.ones(3)), [(3,)], "Expected a tensor behind the subscripts"),
+    ("scaled_dot_product_attention", al.scaled_dot_product_attention, [(2, 3, 5), (2, 4, 5), (2, 3, 2)],
+     r"key has 4 steps \(shape \(2, 4, 5\)\) but the value has 3 \(shape \(2, 3, 2\)\)"),
+    ("scaled_dot_product_attention", al.scaled_dot_product_attention, [(2, 3, 5), (3, 4, 5), (4, 2)],
+     r"Leading dimensions of shapes \(2, 3, 5\), \(3, 4, 5\) and \(4, 2\) do not broadcast"),
+    ("scaled_dot_product_attention", al.scaled_dot_product_attention, [(5,), (4, 5), (4, 2)],
+     r"Expected operands of rank 2 or more, got shapes \(5,\), \(4, 5\) and \(4, 2\)"),
+    ("scaled_dot_product_attention", al.scaled_dot_product_attention, [(3, None), (4, None), (4, 2)],
+     r"Expected a query \(..., steps, features\) of known features, got float32\(3, \?\)"),
+    ("scaled_dot_product_attention", lambda q, k, v: al.scaled_dot_product_attention(q, k, al.cast(v, "float16")),
+     [(3, 5), (4, 5), (4, 2)], r"Operands of different types: float32\(3, 5\) and float16\(4, 2\)"),
+    ("scaled_dot_product_attention", lambda x: al.scaled_dot_product_attention(*[al.cast(x, "int32")] * 3),
+     [(3, 5)], r"Expected operands of a floating type, got int32\(3, 5\)"),
+    ("scaled_dot_product_attention", lambda q, k, v: al.scaled_dot_product_attention(q, k, v, scale="1"),
+     [(3, 5), (4, 5), (4, 2)], "Expected a number as scale, got '1'"),
+    *(("scaled_dot_product_attention", lambda q, k, v, m: al.scaled_dot_product_attention(q, k, v, attn_mask=m),
+       [(1, 5), (4, 5), (4, 2), mask], r"The mask has shape .* but the scores have shape \(1, 4\)")
+      for mask in [(1, 3), (3, 4)]),
 ]  # fmt: skip
 
 # For each structured op: how it is called, the operands' shapes, and what the message says.
@@ -1555,6 +1580,9 @@ WRONG = {
     "log_softmax": (lambda x: al.log_softmax(x, axis=2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
     "softmax_cross_entropy": (al.losses.softmax_cross_entropy, [(2, 3), (2, 4)],
                               r"labels of shape \(2, 3\) .* got float32\(2, 4\)"),
+    "scaled_dot_product_attention": (
+        al.scaled_dot_product_attention, [(2, 3, 5), (2, 4, 6), (2, 4, 2)],
+        r"query has 5 features \(shape \(2, 3, 5\)\) but the key has 6 \(shape \(2, 4, 6\)\)"),
     "conv2d": (al.conv2d, [(2, 5, 5, 3), (3, 3, 4, 2)],
                r"Input has 3 channels \(shape \(2, 5, 5, 3\)\) but the weights expect 4"),
     "conv2d_data_gradient": (raw("conv2d_data_gradient", **_CONV_RAW), [(2, 9, 7, 4), _X[1], _X[0]],

@@ -7,11 +7,14 @@
 #include "engine/device_info.h"
 #import "engine/lowering/lowering.h"
 #include "engine/lowering/open.h"
+#import "engine/lowering/ops.h"
 #import "engine/lowering/state.h"
 #import "engine/mps_types.h"
 #include "engine/op_library.h"
+#include "ir/rules/composites.h"
 #include "ir/rules/cost.h"
 #include "ir/transform/cut.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::engine {
 namespace {
@@ -49,6 +52,13 @@ void require_lowerable(const ir::Block& block, void (*require_shapes)(const ir::
     require_shapes(*op);
     for (const auto& region : op->regions) require_lowerable(*region, require_shapes);
   }
+}
+
+// Replaces ops for which the framework has no selector by other ops.
+void replace_absent(ir::Specialized& special) {
+  const auto is_absent = [](const ir::Op& op) { return op.info().facts.composed && !has_selector(op); };
+  if (!ir::has_op(*special.graph, is_absent)) return;
+  ir::carry_feeds(special, [&](const ir::Graph& graph) { return ir::in_parts(graph, is_absent); });
 }
 
 // Moves all assignments to the end of the step, and removes the reads of variables and the order that ops wait for.
@@ -216,6 +226,7 @@ std::shared_ptr<const Lowered> Lowered::make(Graph& graph, const std::vector<ir:
     special = ir::specialize(feeds, fetches, updates);
   }
   if (steps) special = ir::repeat(std::move(special), *steps);
+  replace_absent(special);
   require_lowerable(special.graph->body(), may_be_open ? require_open : require_known);
   prepare_regions(special);
   const auto out = std::make_shared<Lowered>();

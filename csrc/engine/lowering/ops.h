@@ -18,6 +18,10 @@ struct Nodes {
   MPSGraphOperation* operation = nil;       // of an op without results
 };
 
+// Whether the framework has a selector for this op, whose row says `composed`; other ops take the place of one without.
+// Attention is the only such row (attention.mm).
+bool has_selector(const ir::Op& op);
+
 #define ALLOY_ROW(op, ...) Nodes lower_##op(Lowering& lowering, const ir::Op& op, NSString* name);
 #include "ir/ops.def"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/grammar.h"
+#include "ir/transform/rewrite.h"
 
 namespace alloy::ir {
 namespace {
@@ -41,6 +42,18 @@ std::vector<Value> compose(Graph& graph, Composite composite, const std::vector<
     results.push_back(is_operand ? identity(result).value() : result.value());
   }
   return results;
+}
+
+std::unique_ptr<Graph> in_parts(const Graph& graph, bool (*is_replaced)(const Op& op)) {
+  return Rewriter([&](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
+           if (!is_replaced(op)) return std::nullopt;
+           std::vector<Value> results;
+           for (const Expr& e : op.info().compose({r.copy(), op.info(), operands, op.attributes})) {
+             results.push_back(e.value());
+           }
+           return results;
+         })
+      .run(graph);
 }
 
 Exprs Composition::all() const {

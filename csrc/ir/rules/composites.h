@@ -21,6 +21,9 @@ std::optional<Composite> find_composite(std::string_view name);
 std::vector<Value> compose(Graph& graph, Composite composite, const std::vector<Value>& operands,
                            const Attributes& attributes = {});
 
+// A copy of a graph in which other ops replace the ops for which is_replaced returns true. Their rows say `composed`.
+std::unique_ptr<Graph> in_parts(const Graph& graph, bool (*is_replaced)(const Op& op));
+
 // A composite and its operands, while its parts are added.
 struct Composition {
   Graph& graph;
@@ -44,6 +47,7 @@ struct Composition {
 using Exprs = std::vector<Expr>;
 
 #define ALLOY_COMPOSITE(name, ...) Exprs compose_##name(const Composition& c);
+#define ALLOY_OP ALLOY_COMPOSITE
 #include "ir/ops.def"
 
 }  // namespace alloy::ir

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/rules/composites.h"
 #include "ir/rules/elements.h"
 #include "ir/transform/regions.h"
 #include "ir/transform/rewrite.h"
+#include "ir/transform/walk.h"
 
 namespace alloy::compiler {
 namespace {
@@ -130,6 +132,10 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
 
 }  // namespace
 
-std::unique_ptr<Graph> resolve_shapes(const Graph& graph) { return ir::Rewriter(resolve).run(graph); }
+std::unique_ptr<Graph> resolve_shapes(const Graph& graph) {
+  const auto is_composed = [](const Op& op) { return op.info().facts.composed; };
+  if (!ir::has_op(graph, is_composed)) return ir::Rewriter(resolve).run(graph);
+  return ir::Rewriter(resolve).run(*ir::in_parts(graph, is_composed));
+}
 
 }  // namespace alloy::compiler

@@ -261,7 +261,10 @@ class Simplifier {
   Key key_of(OpCode code, const std::vector<Value>& operands, const ir::Attributes& attributes) const {
     Key key{block_, code, {}, {}};
     for (const Value& v : operands) key.operands.emplace_back(v.op->id, v.index);
-    for (const auto& [attr, value] : attributes.entries()) key.attributes.push_back({attr, key_of(value)});
+    for (const auto& [attr, value] : attributes.entries()) {
+      const bool* flag = std::get_if<bool>(&value);
+      if (flag == nullptr || *flag) key.attributes.push_back({attr, key_of(value)});  // a missing flag is false
+    }
     return key;
   }
 

@@ -10,8 +10,7 @@ from alloy.nn.dense import Dense
 from alloy.nn.dropout import Dropout
 from alloy.nn.layer import Layer
 from alloy.ops import cast, cumsum, expand_dims, logical_and, matmul, reshape, tile, transpose, where
-from alloy.ops.apply import apply, as_tensor
-from alloy.ops.attention import attention_weights
+from alloy.ops.attention import added, attention_weights, scaled_dot_product_attention
 
 
 class MultiHeadAttention(Layer):
@@ -67,26 +66,29 @@ class MultiHeadAttention(Layer):
         key = value if key is None else key
         for sequence in (x, value, key):
             self.known_features(sequence, rank=3)
-        q = self._heads(self.query(x, training) * self.key_dim**-0.5, self.key_dim)
+        q = self._heads(self.query(x, training), self.key_dim)
         k = self._heads(self.key(key, training), self.key_dim)
         v = self._heads(self.value(value, training), self.value_dim)
-        scores = matmul(q, transpose(k, (0, 1, 3, 2)))
-        weights = self._weights(scores, q, k, attention_mask)
-        if self.dropout is not None:
-            weights = self.dropout(weights, training)
-        y = transpose(matmul(cast(weights, v.dtype), v), (0, 2, 1, 3))
+        mask = self._mask(q, k, attention_mask)
+        if self.dropout is not None and training:
+            weights = self.dropout(attention_weights(q * self.key_dim**-0.5, k, mask), training)
+            y = matmul(cast(weights, v.dtype), v)
+        else:
+            y = scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        y = transpose(y, (0, 2, 1, 3))
         return self.output(_shaped(y, x, (self.num_heads * self.value_dim,)), training)
 
     def _heads(self, x, size):
         """Turns (batch, steps, heads * size) into (batch, heads, steps, size)."""
         return transpose(_shaped(x, x, (self.num_heads, size)), (0, 2, 1, 3))
 
-    def _weights(self, scores, q, k, attention_mask):
-        mask = self._causal(q, k) if self.use_causal_mask else None
-        if attention_mask is not None:
-            attention_mask = self._of_rank_4(q.graph, attention_mask)
-            mask = attention_mask if mask is None else logical_and(mask, attention_mask)
-        return attention_weights(scores, mask, always_some=attention_mask is None)
+    def _mask(self, q, k, attention_mask):
+        """Returns bools, or where every step sees itself floats to add, or None where each sees all."""
+        causal = self._causal(q, k) if self.use_causal_mask else None
+        if attention_mask is None:
+            return None if causal is None else added(causal)
+        mask = self._of_rank_4(q.graph, attention_mask)
+        return mask if causal is None else logical_and(causal, mask)
 
     @staticmethod
     def _causal(q, k):

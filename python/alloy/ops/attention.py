@@ -4,13 +4,14 @@ from numbers import Real
 
 from alloy._core import Tensor
 from alloy.engine.dtypes import is_half
-from alloy.messages.location import mistake
+from alloy.messages.location import mistake, typed_as
 from alloy.messages.text import describe
-from alloy.ops.apply import as_tensor, require_all
+from alloy.ops.apply import apply, as_tensor, require_all
 from alloy.ops.elementwise import cast, where
 from alloy.ops.linear_algebra import matmul
 from alloy.ops.normalization import softmax
 from alloy.ops.shape import transpose
+from alloy.ops.table import any
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -29,29 +30,34 @@ def scaled_dot_product_attention(
     scale: by default 1 / sqrt(features). ValueError: the shapes do not fit."""
     op = "scaled_dot_product_attention"
     require_all(op, "tensors", Tensor, [query, key, value])
-    if key.shape is None or len(key.shape) < 2 or not query.shape or query.shape[-1] is None:
-        raise mistake(
-            op, f"Expected a query and a key (..., steps, features), got {describe(query)} and {describe(key)}"
-        )
+    if scale is None and (not query.shape or query.shape[-1] is None):
+        raise mistake(op, f"Expected a query (..., steps, features) of known features, got {describe(query)}")
     if scale is not None and (isinstance(scale, bool) or not isinstance(scale, Real)):
         raise mistake(op, f"Expected a number as scale, got {scale!r}", TypeError)
-    rank, width, dtype = len(key.shape), query.shape[-1], query.dtype
-    if is_half(dtype) and key.dtype == value.dtype == dtype:
-        query, key, value = (cast(x, "float32") for x in (query, key, value))
-    turned = transpose(key, (*range(rank - 2), rank - 1, rank - 2))
-    scores = matmul(query * float(width**-0.5 if scale is None else scale), turned)
-    if attn_mask is not None and not isinstance(attn_mask, Tensor):
-        attn_mask = as_tensor(query.graph, op, attn_mask, "float32")
-    return cast(matmul(attention_weights(scores, attn_mask), value), dtype)
+    operands = [query, key, value]
+    attributes = {"scale": float(query.shape[-1] ** -0.5 if scale is None else scale)}
+    if attn_mask is None:
+        return apply(op, operands, attributes)
+    mask = as_tensor(query.graph, op, attn_mask, "float32")
+    with typed_as(op):
+        return zeros_where_blind(apply(op, [*operands, added(mask)], attributes), mask)
 
 
-def attention_weights(scores: Tensor, mask: Tensor | None, always_some: bool = False) -> Tensor:
-    """Computes softmax over the last axis of the scores where the mask is true, 0 elsewhere, in at least float32.
-    always_some: every row of a bool mask has a true element."""
-    scores = cast(scores, "float32") if is_half(scores.dtype) else scores
-    if mask is None:
-        return softmax(scores)
+def added(mask: Tensor) -> Tensor:
+    """Returns what is added to scores for a mask of bools, or the mask itself, in float32."""
+    return where(mask, 0.0, _NEVER) if mask.dtype == "bool" else cast(mask, "float32")
+
+
+def zeros_where_blind(x: Tensor, mask: Tensor) -> Tensor:
+    """Returns x, (..., steps, any), with zeros for each step that may see nothing, by a mask of bools."""
     if mask.dtype != "bool":
-        return softmax(scores + cast(mask, scores.dtype))
-    weights = softmax(where(mask, scores, _NEVER))
-    return weights if always_some else where(mask, weights, 0.0)
+        return x
+    return where(any(mask, axis=-1, keepdims=True) if mask.shape != () else mask, x, 0.0)
+
+
+def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
+    """Returns the weights of values, (..., steps, others), in at least float32, of a query that is scaled."""
+    rank = len(key.shape)
+    scores = matmul(query, transpose(key, (*range(rank - 2), rank - 1, rank - 2)))
+    scores = cast(scores, "float32") if is_half(scores.dtype) else scores
+    return softmax(scores) if mask is None else zeros_where_blind(softmax(scores + added(mask)), mask)

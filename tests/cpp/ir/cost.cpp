@@ -134,6 +134,12 @@ class StructuredCosts : public Costs {
            70);
     expect(OpCode::matmul, {feed({5, 4}), b}, {}, 2 * (2 * 5 * 7) * 4, 20 + 56, 70);
     expect(OpCode::inverse, {feed({2, 5, 5})}, {}, 2 * (2 * 5 * 5) * 5, 50, 50);
+    // 2 * 5 * 7 scores of 4 products, each the weight of 3 numbers.
+    const Value key = feed({2, 7, 4}), value = feed({2, 7, 3});
+    expect(OpCode::scaled_dot_product_attention, {a, key, value}, {{Attr::kScale, 0.5}},
+           40 + (2 * 5 * 7) * (2 * 4 + 5 + 2 * 3), 40 + 56 + 42, 30);
+    expect(OpCode::scaled_dot_product_attention, {a, key, value, feed({5, 7})}, {{Attr::kScale, 0.5}},
+           40 + (2 * 5 * 7) * (2 * 4 + 1 + 5 + 2 * 3), 40 + 56 + 42 + 35, 30);
     // 8 * 5 complex numbers, of which lines of 8 and of 5 (rounded up to 8) are transformed.
     expect(OpCode::fourier_transform, {feed({8, 5, 2})},
            {{Attr::kAxes, Dims{0, 1}}, {Attr::kInverse, false}, {Attr::kScaling, std::string("none")}},

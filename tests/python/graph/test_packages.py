@@ -191,6 +191,29 @@ def test_loops_conditionals_and_every_type(rng, tmp_path):
         assert same(loaded(values), step(values))
 
 
+@pytest.mark.parametrize(
+    "shape, key, mask, is_whole",
+    [
+        ((2, 3, 4, 8), (2, 3, 5, 8), None, True),
+        ((2, 3, 4, 8), (2, 3, 5, 8), (4, 5), True),
+        ((2, 3, 4, 8), (2, 1, 5, 8), None, False),
+        ((2, 3, 4, 8), (2, 3, 5, 8), (2, 1, 1, 1, 5), False),
+        ((3, 4, 8), (3, 5, 8), None, False),
+        ((None, 3, 4, 8), (None, 3, 5, 8), None, False),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_an_attention_is_one_op_of_a_system_that_has_it(shape, key, mask, is_whole, dtype, tmp_path):
+    """Of batches of heads whose lengths are known. Elsewhere the file holds its parts, a softmax among them."""
+    graph = al.Graph()
+    feeds = [graph.placeholder(each, dtype) for each in (shape, key, key)]
+    seen = None if mask is None else np.ones(mask, bool)
+    graph.compile(feeds, [al.scaled_dot_product_attention(*feeds, attn_mask=seen)]).export(tmp_path / "step")
+    has_selector = not al.device().system.startswith("macOS 14")
+    assert (b"softmax" in (tmp_path / "step").read_bytes()) != (is_whole and has_selector)
+
+
 # ---- models ----
 
 N = al.nn

@@ -32,14 +32,9 @@ FORWARD(MPSGraphTensor*, passes(scaledDotProductAttentionWithQueryTensor), passe
                                                  maskTensor:(MPSGraphTensor*)mask
                                                       scale:(float)scale
                                                        name:(NSString*)name {
-  const ir::Expr q = expr_of(self, query), k = expr_of(self, key), v = expr_of(self, value);
-  const ir::Expr m = mask == nil ? ir::none : expr_of(self, mask);
-  const auto work = [scale](ir::Expr q, ir::Expr k, ir::Expr v, ir::Expr m) {
-    const ir::Expr scores = ir::matmul(q, k, false, true) * double{scale};
-    // No imitation takes it for an attention of two products (quirk product_of_softmax).
-    return ir::matmul(ir::identity(ir::softmax(m ? scores + m : scores, -1)), v);
-  };
-  return compose(self, name, [&] { return ir::rounded_once(work, q, k, v, m); });
+  std::vector<ir::Value> operands = {value_of(self, query), value_of(self, key), value_of(self, value)};
+  if (mask != nil) operands.push_back(value_of(self, mask));
+  return add(self, OpCode::scaled_dot_product_attention, operands, {{ir::Attr::kScale, double{scale}}}, name);
 }
 
 @end

@@ -1,0 +1,126 @@
+// Attention: softmax over the products of queries and keys gives the weights of values.
+#include <algorithm>
+
+#include "ir/rules/composites.h"
+#include "ir/rules/rules.h"
+
+namespace alloy::ir {
+namespace {
+
+Shape leading(const Shape& shape) { return Shape(Dims(shape.dims().begin(), shape.dims().end() - 2)); }
+int64_t steps(const Shape& shape) { return shape[shape.rank() - 2]; }
+int64_t features(const Shape& shape) { return shape[shape.rank() - 1]; }
+bool differ(int64_t a, int64_t b) { return a != b && a != kUnknown && b != kUnknown; }
+
+Shape with_last(const Shape& leading, int64_t rows, int64_t columns) {
+  Dims dims = leading.dims();
+  dims.push_back(rows);
+  dims.push_back(columns);
+  return Shape(dims);
+}
+
+DType attention_dtype(const Op& op) {
+  const DType dtype = operand(op, 0).dtype;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    if (!accepts(TypeClass::floating, operand(op, i).dtype)) {
+      op.fail("Expected operands of a floating type, got " + text(operand(op, i)), Error::Kind::kType);
+    }
+    if (i < 3 && operand(op, i).dtype != dtype) {
+      op.fail("Operands of different types: " + text(operand(op, 0)) + " and " + text(operand(op, i)),
+              Error::Kind::kType);
+    }
+  }
+  return dtype;
+}
+
+// Of a mask of rank 2 or more all but the last two axes may be longer than those of the scores.
+Shape masked(const Op& op, const Shape& scores, const Shape& mask) {
+  const auto both = broadcast(scores, mask);
+  if (!both || differ(steps(*both), steps(scores)) || differ(features(*both), features(scores))) {
+    op.fail("The mask has shape " + to_string(mask) + " but the scores have shape " + to_string(scores));
+  }
+  return *both;
+}
+
+}  // namespace
+
+Types infer_scaled_dot_product_attention(const Op& op) {
+  const DType dtype = attention_dtype(op);
+  const Shape &query = operand(op, 0).shape, &key = operand(op, 1).shape, &value = operand(op, 2).shape;
+  for (const Value& v : op.operands) {
+    if (!v.shape().ranked()) return {{dtype, Shape::unranked()}};
+  }
+  if (std::min({query.rank(), key.rank(), value.rank()}) < 2) {
+    op.fail("Expected operands of rank 2 or more, got shapes " + to_string(query) + ", " + to_string(key) + " and " +
+            to_string(value));
+  }
+  if (differ(features(query), features(key))) {
+    op.fail("The query has " + std::to_string(features(query)) + " features (shape " + to_string(query) +
+            ") but the key has " + std::to_string(features(key)) + " (shape " + to_string(key) + ")");
+  }
+  if (differ(steps(key), steps(value))) {
+    op.fail("The key has " + std::to_string(steps(key)) + " steps (shape " + to_string(key) + ") but the value has " +
+            std::to_string(steps(value)) + " (shape " + to_string(value) + ")");
+  }
+  auto batch = broadcast(leading(query), leading(key));
+  if (batch && op.operands.size() > 3) {
+    batch = leading(masked(op, with_last(*batch, steps(query), steps(key)), operand(op, 3).shape));
+  }
+  if (batch) batch = broadcast(*batch, leading(value));
+  if (!batch) {
+    op.fail("Leading dimensions of shapes " + to_string(query) + ", " + to_string(key) + " and " + to_string(value) +
+            " do not broadcast");
+  }
+  return {{dtype, with_last(*batch, steps(query), features(value))}};
+}
+
+namespace {
+
+// What the op computes with, in the type that elements of its operands are computed in.
+struct Attention {
+  Attention(Expr query, Expr key, Expr value, Expr mask, double scale) {
+    const DType dtype = computed_in(query.value().dtype());
+    q = cast(query, dtype) * scale;
+    k = cast(key, dtype);
+    v = cast(value, dtype);
+    const Expr scores = matmul(q, k, false, true);
+    const int64_t last = scores.shape().ranked() ? rank_of(scores) - 1 : -1;
+    weights = softmax(mask ? scores + cast(mask, dtype) : scores, last);
+  }
+  Expr q, k, v, weights;  // q times the scale
+};
+
+}  // namespace
+
+Exprs compose_scaled_dot_product_attention(const Composition& c) {
+  const Expr mask = c.operands.size() > 3 ? c.x(3) : none;
+  const Attention of(c.x(0), c.x(1), c.x(2), mask, c.attributes.number(Attr::kScale));
+  return {cast(matmul(of.weights, of.v), c.x(0).value().dtype())};
+}
+
+// The weights are computed again: where forward and backward pass are one program, they are found to be equal.
+void gradient_scaled_dot_product_attention(GradientRule& r) {
+  const bool has_mask = r.op().operands.size() > 3;
+  const double scale = r.op().attributes.number(Attr::kScale);
+  const Attention of(r.x(0), r.x(1), r.x(2), has_mask ? r.x(3) : none, scale);
+  const Expr g = cast(r.g(), of.v.value().dtype());
+  const Expr scores = softmax_gradient(matmul(g, of.v, false, true), of.weights, -1);
+  const auto give = [&](size_t i, Expr gradient) {
+    r.give(i, cast(reduce_like(gradient, r.x(i)), r.x(i).value().dtype()));
+  };
+  if (r.wants(0)) give(0, matmul(scores, of.k) * scale);
+  if (r.wants(1)) give(1, matmul(scores, of.q, true, false));
+  if (r.wants(2)) give(2, matmul(of.weights, g, true, false));
+  if (has_mask && r.wants(3)) give(3, scores);
+}
+
+// The scale; for each score the two products, softmax and the mask.
+Cost cost_scaled_dot_product_attention(const Op& op) {
+  const Shape &query = op.operands[0].shape(), &value = op.operands[2].shape();
+  const auto width = static_cast<uint64_t>(features(value));
+  const uint64_t rows = width == 0 ? 0 : element_count(op.result()) / width;
+  const uint64_t of_score = 2 * (static_cast<uint64_t>(features(query)) + width) + (op.operands.size() > 3 ? 6 : 5);
+  return cost_of(op, element_count(op.operands[0]) + rows * static_cast<uint64_t>(steps(value)) * of_score);
+}
+
+}  // namespace alloy::ir
