@@ -291,7 +291,7 @@ static void what_cannot_be_written_raises() {
   CHECK(refused(nil, "[serializeToMPSGraphPackageAtURL] The URL of a file was expected"));
   CHECK(refused([NSURL URLWithString:@"https://example.org/model"], "The URL of a file was expected"));
   CHECK(refused(url_of("missing/model"), "No such file or directory"));
-  CHECK(refused(folder_url(), "is no file"));
+  CHECK(refused(folder_url(), "is not a file"));
   CHECK(refused([NSURL fileURLWithPath:@"/proc/model"], "cannot be written"));
   CHECK(run(r.executable, Regression::batch(3)).size() == 2);
 }

@@ -22,8 +22,10 @@ double number_of(const Op& op, const Stream& stream, uint64_t i) {
   if (op.results[0].dtype == DType::int32) return low + std::floor(stream.word(i) * (high - low + 1) / 4294967296.0);
   if (distribution == "uniform") return below_high(low, high, low + stream.unit(i) * (high - low));
   if (distribution == "truncated_normal") {
-    const double from = normal_below((low - mean) / deviation), to = normal_below((high - mean) / deviation);
-    return below_high(low, high, mean + deviation * normal_quantile(from + stream.unit(i) * (to - from)));
+    // Bounds above the mean are mirrored, because probabilities are exact where they are small.
+    const double a = (low - mean) / deviation, b = (high - mean) / deviation, sign = a > 0 ? -1 : 1;
+    const double from = normal_below(a > 0 ? -b : a), to = normal_below(a > 0 ? -a : b);
+    return below_high(low, high, mean + deviation * sign * normal_quantile(from + stream.unit(i) * (to - from)));
   }
   if (op.attributes.word(Attr::kSampling) == "inverse_cdf") {
     return mean + deviation * normal_quantile(std::max(stream.unit(i), 0x1p-24));
