@@ -553,7 +553,7 @@ def test_places_that_are_no_files(exported, tmp_path):
     _, step = regression()
     with pytest.raises(OSError, match="No such file or directory"):
         step.export(tmp_path / "missing" / "file")
-    with pytest.raises(OSError, match="is no file"):
+    with pytest.raises(OSError, match="is not a file"):
         step.export(tmp_path)
     with pytest.raises(ValueError, match="Expected 2 feeds"):
         step.export(exported, (8, 1))
