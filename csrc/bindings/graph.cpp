@@ -439,12 +439,13 @@ WithRegions::WithRegions(GraphRef graph, const std::string& op, const std::strin
                          const std::vector<Tensor>& operands)
     : graph_(std::move(graph)), typed_(typed), operands_(values_of(*graph_, operands)) {
   const ir::OpInfo* const row = ir::find_op(op);
-  const bool has_regions = row != nullptr && row->facts.regions.count > 0 && row->facts.regions.run != ir::Run::kOnce;
+  const bool has_regions =
+      row != nullptr && row->facts.regions.count > 0 && row->facts.regions.run != ir::RegionRun::kOnce;
   if (!has_regions || operands.size() < row->facts.regions.own_operands) {
     throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] Expected a conditional or a loop with its operands.");
   }
   code_ = row->code;
-  if (row->facts.regions.run == ir::Run::kBackwards) {
+  if (row->facts.regions.run == ir::RegionRun::kBackwards) {
     attributes_.set(Attr::kCount, static_cast<int64_t>(operands_.size()));
   }
 }

@@ -17,7 +17,7 @@ bool can_see(const Block* block, const Block* other) {
 // The number of arguments that the op passes to its region `k`.
 size_t argument_count(const Op& op, size_t k) {
   const Regions& regions = op.info().facts.regions;
-  if (regions.run == Run::kBackwards) return static_cast<size_t>(op.attributes.integer(Attr::kCount));
+  if (regions.run == RegionRun::kBackwards) return static_cast<size_t>(op.attributes.integer(Attr::kCount));
   if (!regions.is_loop()) return 0;
   const size_t own = regions.own_arguments[k];
   if (k == 0) return own + op.operands.size() - regions.own_operands;

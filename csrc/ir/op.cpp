@@ -27,11 +27,12 @@ constexpr auto integer = TypeClass::integer;
 constexpr auto any = TypeClass::any;
 
 // The ways in which structured ops run their regions, in the words of ops.def.
-constexpr Regions once{.run = Run::kOnce, .count = 1};
-constexpr Regions either{.run = Run::kEither, .count = 2, .own_operands = 1};
-constexpr Regions backwards{.run = Run::kBackwards, .count = 1};
-constexpr Regions alternately{.run = Run::kAlternately, .count = 2, .own_results = {1, 0}};            // the predicate
-constexpr Regions counted{.run = Run::kCounted, .count = 1, .own_operands = 3, .own_arguments = {1}};  // the number
+constexpr Regions once{.run = RegionRun::kOnce, .count = 1};
+constexpr Regions either{.run = RegionRun::kEither, .count = 2, .own_operands = 1};
+constexpr Regions backwards{.run = RegionRun::kBackwards, .count = 1};
+constexpr Regions alternately{.run = RegionRun::kAlternately, .count = 2, .own_results = {1, 0}};  // the predicate
+constexpr Regions counted{
+    .run = RegionRun::kCounted, .count = 1, .own_operands = 3, .own_arguments = {1}};  // the number
 
 // The conditions for open lengths, in the words of ops.def.
 using enum Open;

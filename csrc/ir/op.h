@@ -44,7 +44,7 @@ enum class TypeClass : uint8_t { floating, numeric, integer, any };
 enum class Domain : uint8_t { real, nonzero, positive, small, unit, above_one };
 
 // How an op runs its regions.
-enum class Run : uint8_t {
+enum class RegionRun : uint8_t {
   kNever,        // no regions
   kOnce,         // its one region
   kEither,       // the first region if the first operand is not zero, else the second
@@ -56,12 +56,12 @@ enum class Run : uint8_t {
 // The regions of an op, and the values that pass between them. Own operands, arguments and results come first. After
 // them come the values that a loop carries: from its operands to the first region, then from each region to the next.
 struct Regions {
-  Run run = Run::kNever;
+  RegionRun run = RegionRun::kNever;
   uint8_t count = 0;
   uint8_t own_operands = 0;
   std::array<uint8_t, 2> own_arguments = {}, own_results = {};  // of each region
 
-  bool is_loop() const { return run == Run::kAlternately || run == Run::kCounted; }
+  bool is_loop() const { return run == RegionRun::kAlternately || run == RegionRun::kCounted; }
 };
 
 // The condition under which an op can be exported with open lengths; ops.def explains the words.

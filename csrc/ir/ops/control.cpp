@@ -131,7 +131,7 @@ void require_carried(const Op& op) {
   const size_t own = regions.own_results[op.regions.size() - 1];
   const std::vector<Value>& given = op.regions.back()->results;
   const size_t carried = op.operands.size() - regions.own_operands;
-  const bool stacks = regions.run == Run::kCounted;  // counted loops also give values that they stack
+  const bool stacks = regions.run == RegionRun::kCounted;  // counted loops also give values that they stack
   if (given.size() - own < carried || (given.size() - own > carried && !stacks)) {
     op.fail("The loop begins with " + std::to_string(carried) + " values and an iteration gives " +
             std::to_string(given.size() - own));

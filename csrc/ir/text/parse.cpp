@@ -12,7 +12,7 @@ namespace {
 
 class Parser {
  public:
-  Parser(std::string_view text, const Find& find, Graph& graph) : rest_(text), find_(find), graph_(graph) {}
+  Parser(std::string_view text, const LoadLiteral& load, Graph& graph) : rest_(text), load_(load), graph_(graph) {}
 
   void parse() {
     expect("graph");
@@ -135,8 +135,8 @@ class Parser {
     if (!type.is_addressable()) fail("A constant cannot have the type " + to_string(type));
     expect("[");
     if (accept("abridged]")) fail("The constant was abridged when it was printed");
-    if (accept("at ")) return placed(code, type);
-    if (find_) fail("Expected the place of the elements, which are not in the text");
+    if (accept("at ")) return stored(code, type);
+    if (load_) fail("Expected the place of the elements, which are not in the text");
     std::vector<std::byte> bytes;
     bool splat = false;
     while (!splat && !accept("]")) {
@@ -154,12 +154,12 @@ class Parser {
     return std::make_shared<Literal>(type, bytes);
   }
 
-  LiteralRef placed(OpCode code, const Type& type) {
+  LiteralRef stored(OpCode code, const Type& type) {
     const int64_t at = integer();
     const bool is_splat = accept("...");
     expect("]");
-    if (!find_) fail("The elements of the constant are not kept in the text");
-    return find_({code, type, at, is_splat});
+    if (!load_) fail("The elements of the constant are not kept in the text");
+    return load_({code, type, at, is_splat});
   }
 
   void append(std::vector<std::byte>& bytes, DType dtype) {
@@ -324,7 +324,7 @@ class Parser {
 
   std::string_view rest_;
   int line_ = 1;
-  const Find& find_;
+  const LoadLiteral& load_;
   Graph& graph_;
   int nested_ = 0;                        // number of regions around the current position
   std::unordered_map<int64_t, Op*> ops_;  // the ops that can be used here, by number
@@ -340,6 +340,6 @@ std::unique_ptr<Graph> parse(std::string_view text) {
   return graph;
 }
 
-void parse(std::string_view text, const Find& find, Graph& graph) { Parser(text, find, graph).parse(); }
+void parse(std::string_view text, const LoadLiteral& load, Graph& graph) { Parser(text, load, graph).parse(); }
 
 }  // namespace alloy::ir

@@ -61,7 +61,7 @@ std::string text_of(const AttrValue& value) {
 
 class Printer {
  public:
-  explicit Printer(const Place& place) : place_(place) {}
+  explicit Printer(const StoreLiteral& store) : store_(store) {}
 
   std::string print(const Graph& graph) {
     out_ = "graph {\n";
@@ -104,8 +104,8 @@ class Printer {
 
   std::string text(const Op& op, const AttrValue& value) const {
     const LiteralRef* const literal = std::get_if<LiteralRef>(&value);
-    if (literal == nullptr || !place_) return text_of(value);
-    const std::string at = std::to_string(place_(op, **literal));
+    if (literal == nullptr || !store_) return text_of(value);
+    const std::string at = std::to_string(store_(op, **literal));
     return to_string((*literal)->type()) + "[at " + at + ((*literal)->is_splat() ? " ...]" : "]");
   }
 
@@ -134,7 +134,7 @@ class Printer {
     return text;
   }
 
-  const Place& place_;
+  const StoreLiteral& store_;
   std::string out_;
   std::unordered_map<const Op*, size_t> ids_;
 };
@@ -145,6 +145,6 @@ std::string to_string(const AttrValue& value) { return text_of(value); }
 
 std::string print(const Graph& graph) { return print(graph, nullptr); }
 
-std::string print(const Graph& graph, const Place& place) { return Printer(place).print(graph); }
+std::string print(const Graph& graph, const StoreLiteral& store) { return Printer(store).print(graph); }
 
 }  // namespace alloy::ir

@@ -17,19 +17,19 @@ std::string print(const Graph& graph);
 // Throws Error with the line of the first mistake.
 std::unique_ptr<Graph> parse(std::string_view text);
 
-// The elements of constants and variables can be kept outside the text, exactly. print calls `place` for each such op,
-// in order, and writes the returned position; parse calls `find` to get the elements at the position.
-using Place = std::function<int64_t(const Op& op, const Literal& literal)>;
-struct Placed {
+// The elements of constants and variables can be kept outside the text, exactly. print calls `store` for each such op,
+// in order, and writes the returned position; parse calls `load` to get the elements at the position.
+using StoreLiteral = std::function<int64_t(const Op& op, const Literal& literal)>;
+struct StoredLiteral {
   OpCode code;  // constant or variable
   Type type;
   int64_t at;
   bool is_splat;
 };
-using Find = std::function<LiteralRef(const Placed& placed)>;
-std::string print(const Graph& graph, const Place& place);
+using LoadLiteral = std::function<LiteralRef(const StoredLiteral& stored)>;
+std::string print(const Graph& graph, const StoreLiteral& store);
 // Reads into an empty graph; if it throws, the graph cannot be used.
-void parse(std::string_view text, const Find& find, Graph& graph);
+void parse(std::string_view text, const LoadLiteral& load, Graph& graph);
 
 // The most regions within one another that are read: code that walks over graphs needs stack for each.
 inline constexpr int kMostNestedRegions = 64;

@@ -54,9 +54,9 @@ class EffectRemover {
     const Regions& regions = op.info().facts.regions;
     const std::vector<int64_t> slots = assigned_slots(op);
     const State before = state_;
-    if (regions.run == Run::kEither) operands[0] = truth(r.copy(), operands[0]);
+    if (regions.run == RegionRun::kEither) operands[0] = truth(r.copy(), operands[0]);
     const size_t own_results =
-        regions.run == Run::kCounted ? operands.size() - regions.own_operands : op.results.size();
+        regions.run == RegionRun::kCounted ? operands.size() - regions.own_operands : op.results.size();
     if (regions.is_loop()) {
       for (int64_t slot : slots) operands.push_back(current(slot));
     }
@@ -69,8 +69,8 @@ class EffectRemover {
         state_[slots[i - region->arguments.size()]] = arguments[i];
       }
       std::vector<Value> results = r.copy_block(*region);
-      if (regions.run == Run::kAlternately && copies.empty()) results[0] = truth(r.copy(), results[0]);
-      auto at = regions.run == Run::kCounted ? results.begin() + static_cast<long>(own_results) : results.end();
+      if (regions.run == RegionRun::kAlternately && copies.empty()) results[0] = truth(r.copy(), results[0]);
+      auto at = regions.run == RegionRun::kCounted ? results.begin() + static_cast<long>(own_results) : results.end();
       for (int64_t slot : slots) at = results.insert(at, current(slot)) + 1;
       copies.push_back(r.copy().close_region(std::move(results)));
     }

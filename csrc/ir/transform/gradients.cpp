@@ -39,20 +39,20 @@ class Walk {
   // Marks the values that depend on a target; only these get a gradient.
   void mark(const std::vector<Op*>& ops) {
     for (Op* op : ops) {
-      const Run run = op->info().facts.regions.run;
-      if (run == Run::kCounted) {
+      const RegionRun run = op->info().facts.regions.run;
+      if (run == RegionRun::kCounted) {
         mark_loop(op);
         continue;
       }
       bool reached = false;
       for (size_t i = 0; i < op->operands.size(); ++i) reached |= passes_gradient(*op, i) && is_active(op->operands[i]);
-      if (run != Run::kBackwards) {
+      if (run != RegionRun::kBackwards) {
         for (const auto& region : op->regions) mark(live_in(*region));
       }
-      if (run == Run::kAlternately) reached = reaches(*op);
+      if (run == RegionRun::kAlternately) reached = reaches(*op);
       for (uint32_t i = 0; i < op->results.size(); ++i) {
         bool active = reached;
-        if (run == Run::kEither)
+        if (run == RegionRun::kEither)
           active = is_active(op->regions[0]->results[i]) || is_active(op->regions[1]->results[i]);
         if (active) active_.insert({op, i});
       }
@@ -74,14 +74,14 @@ class Walk {
       if (!any) continue;
       label(op);
       switch (op.info().facts.regions.run) {
-        case Run::kAlternately:
+        case RegionRun::kAlternately:
           if (active) op.fail("A loop that ends by a predicate has no gradient");
           break;
-        case Run::kCounted:
+        case RegionRun::kCounted:
           if (active) walk_loop(*it, incoming, adjoints);
           break;
-        case Run::kEither: walk_branches(*it, incoming, adjoints); break;
-        case Run::kBackwards: walk_custom(op, incoming, adjoints); break;
+        case RegionRun::kEither: walk_branches(*it, incoming, adjoints); break;
+        case RegionRun::kBackwards: walk_custom(op, incoming, adjoints); break;
         default: walk_op(op, std::move(incoming), adjoints);
       }
     }
@@ -416,7 +416,7 @@ class Walk {
           "The gradient of a loop needs this value again, which may be another one then; compute it in the loop "
           "itself, outside of conditionals and loops in it");
     }
-    if (op.info().facts.regions.run == Run::kBackwards) return;  // its region has not run before
+    if (op.info().facts.regions.run == RegionRun::kBackwards) return;  // its region has not run before
     for (const auto& region : op.regions) {
       for (const Op* inner : live_in(*region)) require_repeatable(*inner);
     }

@@ -19,7 +19,7 @@ std::vector<Type> argument_types(OpCode code, const std::vector<Value>& operands
                                  std::span<const std::unique_ptr<Block>> before, const Attributes& attributes) {
   const Regions& regions = info(code).facts.regions;
   std::vector<Type> types;
-  if (regions.run == Run::kBackwards) {
+  if (regions.run == RegionRun::kBackwards) {
     const auto count = std::min(static_cast<size_t>(attributes.integer(Attr::kCount)), operands.size());
     for (size_t i = 0; i < count; ++i) types.push_back(operands[i].type());
   }

@@ -202,14 +202,14 @@ class UnusedStacks {
   void look(const std::vector<Op*>& ops) {
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       used_.insert((*op)->operands.begin(), (*op)->operands.end());
-      if ((*op)->info().facts.regions.run == Run::kBackwards) continue;
+      if ((*op)->info().facts.regions.run == RegionRun::kBackwards) continue;
       for (const auto& region : (*op)->regions) look(**op, *region);
     }
   }
 
   void look(const Op& op, const Block& region) {
     const Regions& regions = op.info().facts.regions;
-    const size_t carried = regions.run == Run::kCounted ? op.operands.size() - regions.own_operands : SIZE_MAX;
+    const size_t carried = regions.run == RegionRun::kCounted ? op.operands.size() - regions.own_operands : SIZE_MAX;
     std::vector<Value> needed;
     for (uint32_t i = 0; i < region.results.size(); ++i) {
       if (i < carried || used_.contains(op.result(i))) needed.push_back(region.results[i]);

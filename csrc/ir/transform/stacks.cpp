@@ -36,7 +36,7 @@ Value number_of(Graph& copy, Value index, Value lower, Value step) {
 // argument is reused for the next carried value.
 Replacement carry(Rewriter& rewriter, const Op& op, const std::vector<Value>& given) {
   const size_t carried = op.operands.size() - op.info().facts.regions.own_operands;
-  if (op.info().facts.regions.run != Run::kCounted || op.results.size() == carried) return std::nullopt;
+  if (op.info().facts.regions.run != RegionRun::kCounted || op.results.size() == carried) return std::nullopt;
   Graph& copy = rewriter.copy();
   const Block& region = *op.regions[0];
   std::vector<Value> operands = given;

@@ -75,7 +75,7 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
     stack.pop_back();
     for (const Value& v : op->operands) visit(v.op);
     for (Op* before : op->after) visit(before);
-    if (op->info().facts.regions.run == Run::kBackwards && purpose == For::kRunning) continue;
+    if (op->info().facts.regions.run == RegionRun::kBackwards && purpose == For::kRunning) continue;
     for (const auto& region : op->regions) {
       for (const Value& v : region->results) visit(v.op);
       for (Op* effect : region->effects) visit(effect);

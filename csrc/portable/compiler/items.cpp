@@ -39,12 +39,12 @@ class LineUp {
 
   void line_up_run(const Op& op) {
     switch (op.info().facts.regions.run) {
-      case ir::Run::kEither: line_up_branches(op); break;
-      case ir::Run::kAlternately: line_up_loop(op); break;
-      case ir::Run::kCounted: op.fail("A counted loop has no plan");           // resolve_shapes replaces them
-      case ir::Run::kBackwards: op.fail("A region of gradients has no plan");  // the engine lowers none
-      case ir::Run::kNever:
-      case ir::Run::kOnce: push({.kind = Item::Kind::kCall, .op = &op});
+      case ir::RegionRun::kEither: line_up_branches(op); break;
+      case ir::RegionRun::kAlternately: line_up_loop(op); break;
+      case ir::RegionRun::kCounted: op.fail("A counted loop has no plan");           // resolve_shapes replaces them
+      case ir::RegionRun::kBackwards: op.fail("A region of gradients has no plan");  // the engine lowers none
+      case ir::RegionRun::kNever:
+      case ir::RegionRun::kOnce: push({.kind = Item::Kind::kCall, .op = &op});
     }
   }
 
@@ -188,7 +188,7 @@ bool exclusive(const Item& a, const Item& b) {
   for (size_t i = 0; i < std::min(a.branches.size(), b.branches.size()); ++i) {
     if (a.branches[i].first != b.branches[i].first) return false;
     if (a.branches[i].second != b.branches[i].second) {
-      return a.branches[i].first->info().facts.regions.run == ir::Run::kEither;
+      return a.branches[i].first->info().facts.regions.run == ir::RegionRun::kEither;
     }
   }
   return false;

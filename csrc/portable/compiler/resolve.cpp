@@ -125,7 +125,7 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
   if (facts.keeps && operands[0].type() == op.results[0]) return {{operands[0]}};
   if (facts.renames && operands[0].dtype() == op.results[0].dtype) return with_shape(OpCode::reshape);
   if (facts.repeats) return with_shape(OpCode::broadcast_to);
-  if (facts.regions.run == ir::Run::kCounted) return count_up(rewriter, op, operands);
+  if (facts.regions.run == ir::RegionRun::kCounted) return count_up(rewriter, op, operands);
   if (op.info().elements != nullptr && !operands.empty() && reads_nothing(op)) return {{read_off_shapes(copy, op)}};
   return without_lent(copy, op, operands);
 }

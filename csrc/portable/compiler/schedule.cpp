@@ -66,8 +66,8 @@ class Scheduler {
   }
 
   static bool gives_one_number(const Op& op) {
-    const ir::Run run = op.info().facts.regions.run;
-    return (run == ir::Run::kNever || run == ir::Run::kOnce) &&
+    const ir::RegionRun run = op.info().facts.regions.run;
+    return (run == ir::RegionRun::kNever || run == ir::RegionRun::kOnce) &&
            std::all_of(op.results.begin(), op.results.end(),
                        [](const ir::Type& type) { return type.shape.element_count() == 1; });
   }

@@ -20,7 +20,7 @@ bool is_computed_wider(DType dtype) { return computed_in(dtype) != dtype; }
 
 // True if the op computes with elements, rather than moving or converting them or running regions.
 bool is_arithmetic(const Op& op) {
-  return !op.info().facts.every_type && op.code != OpCode::cast && op.info().facts.regions.run == ir::Run::kNever;
+  return !op.info().facts.every_type && op.code != OpCode::cast && op.info().facts.regions.run == ir::RegionRun::kNever;
 }
 
 Value converted(Graph& graph, Value v, DType dtype) {

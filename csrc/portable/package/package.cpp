@@ -50,10 +50,10 @@ void require_no_fused(const ir::Block& block) {
 }
 
 // Reads the text into an empty graph. Throws ir::Error if the text describes no legal graph.
-void read_graph(const std::string& text, const ir::Find& find, ir::Graph& graph) {
+void read_graph(const std::string& text, const ir::LoadLiteral& load, ir::Graph& graph) {
   if (!ir::is_utf8(text)) throw ir::Error(Kind::kValue, "The text of the graph is not UTF-8");
   if (text.find('\0') != text.npos) throw ir::Error(Kind::kValue, "The text of the graph has a character 0");
-  parse(text, find, graph);
+  parse(text, load, graph);
   if (const auto problems = verify(graph); !problems.empty()) throw ir::Error(Kind::kValue, problems[0]);
   require_no_fused(graph.body());
 }
@@ -70,13 +70,13 @@ struct Elements {
 
 // Lists the elements, and prints the graph with their positions. Variables get slots without gaps.
 std::string laid_out(ir::Graph& graph, Elements& elements) {
-  std::unordered_map<const ir::Literal*, int64_t> placed;
+  std::unordered_map<const ir::Literal*, int64_t> positions;
   std::function<void(const ir::Block&)> collect = [&](const ir::Block& block) {
     for (const auto& op : block.ops) {
       for (const auto& region : op->regions) collect(*region);
       if (op->code != ir::OpCode::constant) continue;
       const auto& literal = op->attributes.get<ir::LiteralRef>(ir::Attr::kValue);
-      if (!placed.emplace(literal.get(), elements.bytes).second) continue;
+      if (!positions.emplace(literal.get(), elements.bytes).second) continue;
       elements.constants.push_back(literal);
       elements.bytes += literal->bytes().size();
     }
@@ -95,26 +95,26 @@ std::string laid_out(ir::Graph& graph, Elements& elements) {
   }
   return print(graph, [&](const ir::Op& op, const ir::Literal& literal) {
     return op.code == ir::OpCode::variable ? variables[static_cast<size_t>(op.attributes.integer(ir::Attr::kSlot))]
-                                           : placed.at(&literal);
+                                           : positions.at(&literal);
   });
 }
 
 // Reads the text again now, so that no file is written that nobody can read.
 void prove(const std::string& path, const std::string& text, const Elements& elements) {
-  std::map<int64_t, ir::LiteralRef> placed_at;
+  std::map<int64_t, ir::LiteralRef> constants_at;
   int64_t end = 0;
   for (const ir::LiteralRef& literal : elements.constants) {
-    placed_at[end] = literal;  // of several empty literals the last one
+    constants_at[end] = literal;  // of several empty literals the last one
     end += static_cast<int64_t>(literal->bytes().size());
   }
-  const auto find = [&](const ir::Placed& placed) {
-    if (placed.code == ir::OpCode::variable) return ir::Literal::elsewhere(placed.type);
-    const ir::LiteralRef& there = placed_at.at(placed.at);
-    return there->type() == placed.type ? there : std::make_shared<ir::Literal>(placed.type, std::vector<std::byte>());
+  const auto load = [&](const ir::StoredLiteral& wanted) {
+    if (wanted.code == ir::OpCode::variable) return ir::Literal::elsewhere(wanted.type);
+    const ir::LiteralRef& there = constants_at.at(wanted.at);
+    return there->type() == wanted.type ? there : std::make_shared<ir::Literal>(wanted.type, std::vector<std::byte>());
   };
   try {
     ir::Graph graph;
-    read_graph(text, find, graph);
+    read_graph(text, load, graph);
   } catch (const ir::Error& error) {
     refuse(path, std::string("cannot be written, because the graph could not be read back: ") + error.what());
   }
@@ -156,28 +156,28 @@ class ElementReader {
 
   // Returns a constant with its elements, or a variable's type; the elements of variables stay in the file until
   // fill().
-  ir::LiteralRef find(const ir::Placed& placed) {
-    const bool is_variable = placed.code == ir::OpCode::variable;
-    if (placed.is_splat && is_variable) mistake("The elements of a variable stand for themselves");
-    const size_t bytes = placed.is_splat ? size_of(placed.type.dtype) : placed.type.byte_count();
-    if (const auto known = constants_.find(placed.at); known != constants_.end() && !is_variable) {
+  ir::LiteralRef find(const ir::StoredLiteral& stored) {
+    const bool is_variable = stored.code == ir::OpCode::variable;
+    if (stored.is_splat && is_variable) mistake("The elements of a variable stand for themselves");
+    const size_t bytes = stored.is_splat ? size_of(stored.type.dtype) : stored.type.byte_count();
+    if (const auto known = constants_.find(stored.at); known != constants_.end() && !is_variable) {
       const ir::LiteralRef& literal = known->second;
-      if (literal->type() == placed.type && literal->is_splat() == placed.is_splat) return literal;
+      if (literal->type() == stored.type && literal->is_splat() == stored.is_splat) return literal;
     }
     // Counts the bytes used, so that a file cannot yield more elements than it contains.
-    if (placed.at < 0 || static_cast<size_t>(placed.at) > file_.size() - begin_ || bytes > left_ ||
-        bytes > file_.size() - begin_ - static_cast<size_t>(placed.at)) {
-      mistake("The elements of a constant " + to_string(placed.type) + " lie outside the file");
+    if (stored.at < 0 || static_cast<size_t>(stored.at) > file_.size() - begin_ || bytes > left_ ||
+        bytes > file_.size() - begin_ - static_cast<size_t>(stored.at)) {
+      mistake("The elements of a constant " + to_string(stored.type) + " lie outside the file");
     }
     left_ -= bytes;
-    const size_t at = begin_ + static_cast<size_t>(placed.at);
+    const size_t at = begin_ + static_cast<size_t>(stored.at);
     if (is_variable) {
       variables_.push_back(at);
-      return ir::Literal::elsewhere(placed.type);
+      return ir::Literal::elsewhere(stored.type);
     }
     std::vector<std::byte> elements(bytes);
     file_.read(at, elements.data(), bytes);
-    return constants_[placed.at] = std::make_shared<ir::Literal>(placed.type, std::move(elements));
+    return constants_[stored.at] = std::make_shared<ir::Literal>(stored.type, std::move(elements));
   }
 
   // Positions of the variables in the file, in the order of the text.
@@ -219,7 +219,7 @@ runtime::Request load(const OpenedFile& file, const Header& header, runtime::Gra
   std::string text(header.text_bytes, '\0');
   file.read(sizeof header, text.data(), text.size());
   ElementReader elements(file, sizeof header + text.size());
-  read_graph(text, [&](const ir::Placed& placed) { return elements.find(placed); }, state.graph);
+  read_graph(text, [&](const ir::StoredLiteral& stored) { return elements.find(stored); }, state.graph);
   const std::vector<size_t> bytes = variable_bytes(state.graph);
   if (bytes.size() != elements.variables().size()) {
     throw ir::Error(Kind::kValue, "There are elements of " + std::to_string(elements.variables().size()) +

@@ -27,7 +27,7 @@ Program::Program(device::Device& device, std::shared_ptr<device::Arena> arena, c
     const auto pass = [&](std::unique_ptr<ir::Graph> next) {
       if (next) made = std::move(next);
     };
-    if (ir::has_op(*made, [](const ir::Op& op) { return op.info().facts.regions.run == ir::Run::kCounted; })) {
+    if (ir::has_op(*made, [](const ir::Op& op) { return op.info().facts.regions.run == ir::RegionRun::kCounted; })) {
       pass(ir::carry_stacks(*made));
     }
     pass(compiler::resolve_shapes(*made));

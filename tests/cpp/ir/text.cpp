@@ -148,10 +148,10 @@ TEST(Text, ElementsCanBeKeptElsewhere) {
   Graph again;
   parse(
       text,
-      [&](const Placed& placed) {
-        const LiteralRef& value = kept[placed.at / 10];
-        EXPECT_EQ(placed.code, OpCode::constant);
-        EXPECT_TRUE(placed.type == value->type() && placed.is_splat == value->is_splat());
+      [&](const StoredLiteral& stored) {
+        const LiteralRef& value = kept[stored.at / 10];
+        EXPECT_EQ(stored.code, OpCode::constant);
+        EXPECT_TRUE(stored.type == value->type() && stored.is_splat == value->is_splat());
         return value;
       },
       again);

@@ -55,14 +55,14 @@ struct PanelProduct {
 // Sums products of panels, of which `rows` and `columns` tiles are used. Writes four tiles to `sums`: those of the
 // right factor's first tile, then those of its second one.
 template <int rows, int columns>
-void multiply_tiles(const PanelProduct& product, float* sums, Prefetcher& ahead) {
+void multiply_tiles(const PanelProduct& product, float* sums, Prefetcher& prefetcher) {
   asm volatile("" ::: "memory");  // the compiler does not see that the tile instructions read memory
   const int64_t steps = product.steps;
   ALLOY_EACH_SUM(ALLOY_BEGIN);
   for (const Term& term : product.terms) {
     const std::byte *left = product.left + term.left, *right = product.right + term.right;
     for (int64_t s = 0; s < steps; ++s, left += kStepBytes, right += kStepBytes) {
-      ahead.fetch();
+      prefetcher.fetch();
       // An order in which each step loads one factor's tiles only.
       ALLOY_RIGHT(0);
       ALLOY_LEFT(2);
@@ -99,13 +99,13 @@ struct ResultBlock {
   bool add;
 };
 
-// Returns true if the whole block is finite afterwards. `sums` has room for four tiles. `ahead` gets a turn for each
-// step.
-inline bool multiply_panels(const PanelProduct& product, const ResultBlock& y, float* sums, Prefetcher& ahead) {
+// Returns true if the whole block is finite afterwards. `sums` has room for four tiles. `prefetcher` gets a turn for
+// each step.
+inline bool multiply_panels(const PanelProduct& product, const ResultBlock& y, float* sums, Prefetcher& prefetcher) {
   const bool tall = y.rows > kLines, wide = y.columns > kLines;
   const auto multiply = tall ? (wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1>)
                              : (wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>);
-  multiply(product, sums, ahead);
+  multiply(product, sums, prefetcher);
   __mmask16 wrong = 0;
   for (int64_t r = 0; r < y.rows; ++r) {
     for (int64_t column = 0; column < y.columns; column += kLines) {

@@ -49,14 +49,15 @@ class ShareOfProduct {
     for (int64_t from = 0; from < passing_.lines; from += division_.group_lines) {
       const PanelRange group{from, std::min(from + division_.group_lines, passing_.lines), kept.depth, kept.steps};
       split_panels(passing_, group, group_panels_, {});
-      Prefetcher ahead = group_ahead(group.end, kept, group.panels() * kept.panels() * kept.steps);
-      finite &= multiply_group(kept, group, {y, y_stride, 0, 0, kept.depth > 0}, ahead);
+      Prefetcher prefetcher = group_ahead(group.end, kept, group.panels() * kept.panels() * kept.steps);
+      finite &= multiply_group(kept, group, {y, y_stride, 0, 0, kept.depth > 0}, prefetcher);
     }
     return finite;
   }
 
   // Multiplies the split lines of the kept factor by the split group. `y` is the thread's whole share of the result.
-  bool multiply_group(const PanelRange& kept, const PanelRange& group, const ResultBlock& y, Prefetcher& ahead) const {
+  bool multiply_group(const PanelRange& kept, const PanelRange& group, const ResultBlock& y,
+                      Prefetcher& prefetcher) const {
     const int64_t panel = kept.steps * kStepBytes;
     bool finite = true;
     for (int64_t p = group.line; p < group.end; p += kPanelLines) {
@@ -69,7 +70,7 @@ class ShareOfProduct {
         const PanelProduct product{left_stays ? stays : passes, left_stays ? passes : stays, kOneTerm, kept.steps};
         const ResultBlock block = left_stays ? ResultBlock{y.at + k * y.stride + p, y.stride, k_lines, p_lines, y.add}
                                              : ResultBlock{y.at + p * y.stride + k, y.stride, p_lines, k_lines, y.add};
-        finite &= multiply_panels(product, block, sums_, ahead);
+        finite &= multiply_panels(product, block, sums_, prefetcher);
       }
     }
     return finite;
@@ -120,15 +121,15 @@ void multiply_stripes(const OuterProducts& p, const PackedFactors& factors, int6
   split_panels(lines, {row, row + rows, 0, steps}, room, {});
   float* const sums = reinterpret_cast<float*>(room + steps * kStepBytes);
   bool finite = true;
-  Prefetcher ahead(lines, {row + rows, std::min(row + rows + kPanelLines, p.rows), 0, p.inner},
-                   steps * divide_up(p.columns, kPanelLines));
+  Prefetcher prefetcher(lines, {row + rows, std::min(row + rows + kPanelLines, p.rows), 0, p.inner},
+                        steps * divide_up(p.columns, kPanelLines));
   {
     const Tiles configured;
     const std::byte* packed = factors.packed;
     for (int64_t column = 0; column < p.columns; column += kPanelLines, packed += steps * kStepBytes) {
       const int64_t columns = std::min(kPanelLines, p.columns - column);
-      finite &=
-          multiply_panels({room, packed, kOneTerm, steps}, {y + column, p.columns, rows, columns, false}, sums, ahead);
+      finite &= multiply_panels({room, packed, kOneTerm, steps}, {y + column, p.columns, rows, columns, false}, sums,
+                                prefetcher);
     }
   }
   if (!finite) multiply_plainly(p, factors, row, rows, y);

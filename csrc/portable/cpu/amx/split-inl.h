@@ -132,7 +132,7 @@ inline int64_t rows_in_cache(int64_t stride_bytes) {
 
 // split_panels() for rows so far apart that they evict each other from the cache. Rows that could not be fetched
 // earlier are fetched one step ahead.
-HWY_NOINLINE void split_distant_rows(const Factor& f, const PanelRange& range, std::byte* to, Prefetcher ahead) {
+HWY_NOINLINE void split_distant_rows(const Factor& f, const PanelRange& range, std::byte* to, Prefetcher prefetcher) {
   const int64_t tiles = range.tiles(), all = std::min(range.steps * kDepth, f.inner - range.depth),
                 there = rows_in_cache(f.inner_stride * 4);
   for (int64_t s = 0; s < range.steps; ++s) {
@@ -140,17 +140,17 @@ HWY_NOINLINE void split_distant_rows(const Factor& f, const PanelRange& range, s
     Prefetcher soon(f, {range.line, rows > 0 ? range.end : range.line, range.depth + next, rows}, tiles);
     for (int64_t t = 0; t < tiles; ++t) {
       soon.fetch();
-      ahead.fetch();
+      prefetcher.fetch();
       split_tile_of(f, range, to, t, s);
     }
   }
 }
 
-// Splits the lines into panels. `ahead` fetches other lines meanwhile, one turn for each tile.
-inline void split_panels(const Factor& f, const PanelRange& range, std::byte* to, Prefetcher ahead) {
+// Splits the lines into panels. `prefetcher` fetches other lines meanwhile, one turn for each tile.
+inline void split_panels(const Factor& f, const PanelRange& range, std::byte* to, Prefetcher prefetcher) {
   const int64_t tiles = range.tiles(), steps = range.steps;
   const auto split = [&](int64_t t, int64_t s) {
-    ahead.fetch();
+    prefetcher.fetch();
     split_tile_of(f, range, to, t, s);
   };
   // In the order of the elements in memory.
@@ -161,7 +161,7 @@ inline void split_panels(const Factor& f, const PanelRange& range, std::byte* to
       }
     }
   } else if (steps * kDepth > rows_in_cache(f.inner_stride * 4)) {
-    split_distant_rows(f, range, to, ahead);
+    split_distant_rows(f, range, to, prefetcher);
   } else {
     for (int64_t s = 0; s < steps; ++s) {
       for (int64_t t = 0; t < tiles; ++t) {
