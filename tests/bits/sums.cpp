@@ -1,7 +1,7 @@
-// A library to preload, which sums up what a process reads from the framework. It adds the hash of everything that is
+// A library to preload that sums up the results that a process reads from the framework. It adds the hash of everything
 // read to the first eight bytes of the file that ALLOY_BITS names; a sum does not depend on the order in which threads
-// and forked processes read. Results are read by -[MPSNDArray readBytes:strideBytes:], or from buffers whose -contents
-// was called. Memory lent to a buffer does not count, because it may be gone before the buffer is.
+// and forked processes read. A process reads results by -[MPSNDArray readBytes:strideBytes:] or from buffers after a
+// call of -contents. Memory lent to a buffer does not count, because it may be freed before the buffer.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <objc/message.h>
@@ -118,7 +118,7 @@ id (*framework(const char* function))() {
 
 }  // namespace
 
-// In place of the framework's own, which every program asks first.
+// Replaces the framework's function, which every program calls first.
 extern "C" id MTLCreateSystemDefaultDevice() {
   const id device = framework("MTLCreateSystemDefaultDevice")();
   begin(device);

@@ -1,4 +1,4 @@
-// Steps of Adam for graphs that are made in C++, which Python's optimizers make of the same op.
+// Adam for graphs built in C++; Python's optimizers use the same op.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace alloy {
 
-// The updates of variables and of their moments, which are new variables; without the correction of the first steps.
+// Adds the updates of variables and of their moments, which are new variables; without bias correction.
 inline std::vector<ir::Op*> adam_updates(engine::Graph& graph, const std::vector<engine::VariableGradient>& gradients) {
   std::vector<ir::Op*> updates;
   for (const engine::VariableGradient& pair : gradients) {

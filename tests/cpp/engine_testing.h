@@ -1,4 +1,4 @@
-// What the engine's tests share.
+// Tools for the engine's tests.
 #pragma once
 
 #include "engine/graph.h"
@@ -12,7 +12,7 @@ inline std::vector<engine::FeedBytes> feed_bytes(const std::vector<const void*>&
   return out;
 }
 
-// The step for feeds of the shapes that the placeholders have.
+// The step for feeds with the shapes of the placeholders.
 inline std::shared_ptr<engine::Compiled> step_of(engine::Executable& executable) {
   std::vector<Shape> shapes;
   for (const Value& v : executable.feeds()) shapes.push_back(v.shape());

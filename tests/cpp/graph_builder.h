@@ -1,4 +1,4 @@
-// Short hands with which the tests build graphs by hand. Knows the ir and GoogleTest, nothing else.
+// Functions with which the tests build graphs. Uses only ir and GoogleTest.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,8 +33,7 @@ inline Value read(Graph& graph, Value variable) { return graph.value(OpCode::rea
 
 inline Op* assign(Graph& graph, Value variable, Value value) { return graph.add(OpCode::assign, {variable, value}); }
 
-// Attributes of a convolution with 3x3 weights or of a 2x2 pooling in NHWC, to be changed where a test wants
-// others.
+// Attributes of a convolution with 3x3 weights or of a 2x2 pooling in NHWC; tests change them.
 inline Attributes convolution(const std::string& style = "same", int64_t groups = 1) {
   return {{Attr::kStrides, Dims{1, 1}},
           {Attr::kDilations, Dims{1, 1}},
@@ -50,7 +49,7 @@ inline Attributes pooling(const std::string& style = "valid") {
           {Attr::kPadding, Dims{0, 0, 0, 0}}, {Attr::kPaddingStyle, style}, {Attr::kDataLayout, std::string("NHWC")}};
 }
 
-// The same of volumes in NDHWC, and of (2, 2, 1, 3) windows over the last four axes.
+// The same for volumes in NDHWC, and for (2, 2, 1, 3) windows over the last four axes.
 inline Attributes convolution_3d(const std::string& style = "same", int64_t groups = 1) {
   return {{Attr::kStrides, Dims{1, 1, 1}},
           {Attr::kDilations, Dims{1, 1, 1}},
@@ -73,7 +72,7 @@ inline Attributes slicing(Dims starts, Dims ends, Dims strides) {
   return {{Attr::kStarts, std::move(starts)}, {Attr::kEnds, std::move(ends)}, {Attr::kStrides, std::move(strides)}};
 }
 
-// Of a mean of 0.5 and a standard deviation of 2.
+// Random numbers with a mean of 0.5 and a standard deviation of 2.
 inline Attributes random_attributes(const std::string& distribution, double low, double high,
                                     const std::string& sampling = "inverse_cdf") {
   return {{Attr::kDistribution, distribution},
@@ -99,7 +98,7 @@ inline std::string error_of(const std::function<void()>& work) {
   return "no error";
 }
 
-// Two branches of one assignment or value each.
+// Two branches with one assignment or value each.
 inline Op* if_else(Graph& graph, Value predicate, const std::function<std::vector<Value>()>& yes,
                    const std::function<std::vector<Value>()>& no) {
   std::vector<std::unique_ptr<Block>> regions;
@@ -113,7 +112,7 @@ inline Op* if_else(Graph& graph, Value predicate, const std::function<std::vecto
 
 using Pass = std::function<std::vector<Value>(const std::vector<Value>& arguments)>;
 
-// `before` gives the predicate and what it passes on, `after` what the next iteration begins with.
+// `before` returns the predicate and further values; `after` returns the values for the next iteration.
 inline Op* while_loop(Graph& graph, const std::vector<Value>& initial, const Pass& before, const Pass& after) {
   std::vector<std::unique_ptr<Block>> regions;
   for (const Pass& part : {before, after}) {
@@ -123,7 +122,7 @@ inline Op* while_loop(Graph& graph, const std::vector<Value>& initial, const Pas
   return graph.add(OpCode::while_loop, initial, {}, std::move(regions));
 }
 
-// `body` takes the index and the carried values, and gives those of the next iteration, then what is stacked.
+// `body` takes the index and the carried values, and returns the next carried values, then the values to stack.
 inline Op* for_loop(Graph& graph, const std::vector<Value>& bounds, const std::vector<Value>& initial,
                     const Pass& body) {
   std::vector<Value> operands = bounds;
@@ -134,7 +133,7 @@ inline Op* for_loop(Graph& graph, const std::vector<Value>& bounds, const std::v
   return graph.add(OpCode::for_loop, std::move(operands), {}, std::move(regions));
 }
 
-// A function of a library, of which only the types matter: its first operand's.
+// A library's function for which only types matter: the result has the first operand's type.
 class Halved : public NativeFunction {
  public:
   Halved(std::string called, int count, std::string of_gradient) {
@@ -180,7 +179,7 @@ class OpAdder {
     }
   }
 
-  // What moves elements or asks for shapes; c is of the shape of x.
+  // Ops that move elements or read shapes; c has the shape of x.
   void add_shape_ops(Value x, Value y, Value c) {
     const Value e = graph_.value(OpCode::empty, {}, {{Attr::kShape, Shape({3, 2})}, {Attr::kDtype, DType::float32}});
     add(OpCode::stop_gradient, {x});
@@ -256,13 +255,13 @@ class OpAdder {
     add(OpCode::avg_pool4d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
   }
 
-  // Numbers of the type of x.
+  // Random numbers of x's type.
   void add_random(Value x) {
     const Value state = add(OpCode::fresh_random_state, {});
     add(OpCode::random, {state, x}, random_attributes("truncated_normal", -1.5, 1e-3));
   }
 
-  // A cell of each kind with its gradient, and with everything that it can have.
+  // An op of each recurrent kind with its gradient, without and with all optional operands.
   void add_cells() {
     const Value state = placeholder(graph_, f32({3, 2})), mask = placeholder(graph_, f32({3, 2}));
     const auto sequence = [&](int64_t gates) { return placeholder(graph_, f32({4, 3, 2 * gates})); };
@@ -291,7 +290,7 @@ class OpAdder {
     add(OpCode::gru_gradient, {gru->result(0), gru->result(1), gru->result(0), gru_weights, state, mask}, of_gru);
   }
 
-  // A chain, and the steps of optimizers; v is a variable of the shape of x.
+  // A chain, and optimizer steps; v is a variable with the shape of x.
   void add_chain_and_steps(Value x, Value y, Value v) {
     std::vector<std::unique_ptr<Block>> chain;
     graph_.open_region();
@@ -304,7 +303,7 @@ class OpAdder {
     add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x, x});
   }
 
-  // A gradient of the user's own, and an op of a library.
+  // A custom gradient and an op of a library.
   void add_own(Value x, Value y) {
     const Value scaled = graph_.value(OpCode::multiply, {x, y});
     const Attributes one{{Attr::kCount, int64_t{1}}};
@@ -317,7 +316,7 @@ class OpAdder {
     add(OpCode::native, {x}, {{Attr::kFunction, std::string("test.halved")}});
   }
 
-  // A loop of each kind; the counted one, which is returned, assigns to v.
+  // A loop of each kind; the counted loop, which is returned, assigns to v.
   Op* add_loops(Value x, Value y, Value v) {
     const Value rate = constant(graph_, f32({1}), 0.25);
     const Attributes to_int = {{Attr::kDtype, DType::int32}};
@@ -347,7 +346,7 @@ class OpAdder {
   Graph& graph_;
 };
 
-// Adds every op of the table at least once and makes the body's results and effects of them.
+// Adds every op of the table at least once, and makes them the body's results and effects.
 inline void add_every_op(Graph& graph) {
   OpAdder ops(graph);
   const Value x = placeholder(graph, f32({2, 3})), y = placeholder(graph, f32({3}));

@@ -1,5 +1,4 @@
-// The text of a graph from its ops, one a line and without their numbers, so that a test of a pass says what matters
-// only.
+// A graph's ops as lines of text without numbers, so that a test of a pass contains only what it tests.
 #pragma once
 
 #include <string>
@@ -9,9 +8,9 @@ namespace alloy::test {
 
 using Lines = std::vector<std::string>;
 
-// A graph of these ops over four placeholders, %0 to %3 of (2, 3), (3,), (2, 1) and (), which it returns before
-// `results`. The ops are numbered from 4 in the order of their lines; "region {", "return (...)" and "}" are lines of
-// their own.
+// Makes a graph from these ops over four placeholders, %0 to %3 with shapes (2, 3), (3,), (2, 1) and (); it returns the
+// placeholders before `results`. The ops are numbered from 4 in the order of their lines; "region {", "return (...)"
+// and "}" are lines of their own.
 inline std::string graph_of(const Lines& ops, const std::string& results) {
   Lines all = {"placeholder() {shape = (2, 3), dtype = float32} : float32(2, 3)",
                "placeholder() {shape = (3,), dtype = float32} : float32(3,)",

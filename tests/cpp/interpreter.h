@@ -1,5 +1,5 @@
-// A graph's meaning in double precision: what runs, in which order, with which values; ops by the reference
-// (reference/). Compares with gradients and compiled programs.
+// Runs a graph in double precision: the ops that run, in their order, computed by the reference (reference/). Tests
+// compare gradients and compiled programs with it.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ using reference::Array;
 
 class Interpreter {
  public:
-  // The state of variables by slot, from run to run; a variable that is not here has its initial value.
+  // The variables' values by slot, from run to run; a missing variable has its initial value.
   std::map<int64_t, Array> state;
 
   // One run. `feeds` are the placeholders' values.
@@ -36,7 +36,7 @@ class Interpreter {
   }
 
  private:
-  // An op needs its operands, what comes before it, and what its regions need of the outside.
+  // An op needs its operands, the ops that come before it, and the outside values that its regions use.
   void need(const Op* op) {
     if (!needed_.insert(op).second) return;
     for (const Value& v : op->operands) need(v.op);
@@ -47,7 +47,7 @@ class Interpreter {
     }
   }
 
-  // An op in a region comes with the op that holds it.
+  // An op in a region runs with the op that holds the region.
   void need_before(const Op* op) {
     need(op);
     for (const Block* block = op->block; block->parent != nullptr; block = block->parent->block) need(block->parent);
@@ -77,7 +77,7 @@ class Interpreter {
     switch (op.code) {
       case OpCode::placeholder: ASSERT_TRUE(values_.contains(op.result())) << "not fed"; return;
       case OpCode::constant: return give(op, literal(*op.attributes.get<LiteralRef>(Attr::kValue)));
-      // Not a number: whoever computes with it is found out.
+      // NaN, so that an op that uses the elements is noticed.
       case OpCode::empty:
       case OpCode::shaped:
         return give(op, op.results[0].is_static() ? Array(op.results[0].shape.dims(), NAN) : Array());
@@ -110,7 +110,7 @@ class Interpreter {
     give_all(op, all_of(taken.results));
   }
 
-  // One pass through a region of a loop.
+  // One run of a loop's region.
   std::vector<Array> pass(const Block& region, const std::vector<Array>& arguments) {
     EXPECT_EQ(arguments.size(), region.arguments.size());
     for (size_t i = 0; i < arguments.size(); ++i) values_[region.arguments[i]->result()] = arguments[i];

@@ -1,7 +1,7 @@
-// Random legal graphs of float32 and bool for tests that compare two ways of computing them: every kind of
-// result, variables that are read and assigned in all orders, conditionals in conditionals, values used many
-// times or never. The same seed gives the same graph. Numbers stay of the order of 1, and no predicate
-// depends on rounding, so that single and double precision can be compared.
+// Random legal graphs of float32 and bool, for tests that compare two ways of computing: every kind of result,
+// variables read and assigned in all orders, conditionals in conditionals, values used many times or never. The same
+// seed gives the same graph. Numbers stay near 1 in magnitude, and no predicate depends on rounding, so single and
+// double precision can be compared.
 #pragma once
 
 #include <random>
@@ -76,7 +76,7 @@ class RandomGraph {
     know(v, 1);
   }
 
-  // Remembers a value whose elements are at most `bound`; a large one is squeezed first.
+  // Adds a value with elements of at most `bound` to the pool; a larger one is scaled down first.
   Value know(Value v, double bound) {
     if (bound > 6) {
       v = graph.value(OpCode::tanh, {v});
@@ -90,7 +90,7 @@ class RandomGraph {
 
   double bound(Value v) const { return bounds_.at(v); }
 
-  // Often something recent, so that chains form.
+  // Often a recent value, so that chains form.
   Value any() {
     return chance(2) ? pool_[pool_.size() - 1 - below(std::min<size_t>(pool_.size(), 4))] : pool_[below(pool_.size())];
   }
@@ -103,7 +103,7 @@ class RandomGraph {
     return leaves_[0];
   }
 
-  // A value of that shape, made if need be.
+  // A value of the shape; makes one if necessary.
   Value of_shape(const Shape& wanted) {
     for (int tries = 0; tries < 8; ++tries) {
       const Value v = any();
@@ -171,7 +171,7 @@ class RandomGraph {
     know(graph.value(code, {a, b}), code == OpCode::multiply ? bound(a) * bound(b) : sum);
   }
 
-  // A predicate that has to be computed, and waits until a conditional wants it.
+  // A predicate that must be computed and waits until a conditional needs it.
   void predicate() {
     const Value p = flags_[below(flags_.size())], q = flags_[below(flags_.size())];
     flags_.push_back(graph.value(chance(2) ? OpCode::not_equal : OpCode::equal, {p, q}));
@@ -192,7 +192,7 @@ class RandomGraph {
   void reduction() {
     const Value v = any();
     const Dims axes = some_axes(v.shape());
-    // Means and extremes of nothing are not numbers.
+    // Means and extremes of no elements are NaN.
     const bool empty = v.shape().element_count() == 0;
     const OpCode code = empty || chance(2) ? OpCode::sum : chance(2) ? OpCode::mean : OpCode::max;
     const Value r = graph.value(code, {v}, {{Attr::kAxes, axes}});
@@ -233,7 +233,7 @@ class RandomGraph {
     }
   }
 
-  // (3, 4) times (4, 3), each side as it is, turned by an op, by a flag, or by both.
+  // (3, 4) times (4, 3); each side is given, transposed by an op, by a flag, or by both.
   void matmul() {
     Attributes flags;
     std::vector<Value> operands;
@@ -269,7 +269,7 @@ class RandomGraph {
     know(graph.value(OpCode::softmax, {v}, {{Attr::kAxis, int64_t{-1}}}), 1);
   }
 
-  // Reads and writes in all orders, some of them demanded.
+  // Reads and writes in all orders; some are requested.
   void state() {
     const Value v = variables_[below(variables_.size())];
     if (!writes_.empty() && chance(3)) graph.after = {writes_[below(writes_.size())]};
@@ -285,7 +285,7 @@ class RandomGraph {
     graph.after = after;
     writes_.push_back(assign(graph, v, value));
     graph.after.clear();
-    // Others read what was assigned, under its own shape or another.
+    // Others read the assigned value, with its own or another shape.
     if (!chance(3)) return;
     if (chance(2)) {
       value = graph.value(OpCode::reshape, {value}, {{Attr::kShape, Shape({value.shape().element_count()})}});
@@ -321,7 +321,7 @@ class RandomGraph {
     if (has_effect(*op)) writes_.push_back(op);
   }
 
-  // What a region of a loop gives: values like `carried`, often its own arguments in another order.
+  // The values that a loop's region returns: like `carried`, often its own arguments in another order.
   std::vector<Value> pass(int depth, const std::vector<Value>& arguments, const std::vector<Value>& carried) {
     const std::vector<Value> outer_pool = pool_, outer_flags = flags_;
     const std::vector<Op*> outer_writes = writes_;
@@ -366,7 +366,7 @@ class RandomGraph {
                     [&](const std::vector<Value>& arguments) { return pass(depth, arguments, carried); });
   }
 
-  // The first value is the number of iterations that are left, up to three.
+  // The first value is the number of remaining iterations, at most three.
   Op* repeated(int depth, std::vector<Value> carried) {
     carried.insert(carried.begin(), constant(graph, f32({}), static_cast<double>(below(4))));
     const auto before = [&](const std::vector<Value>& arguments) {
@@ -384,7 +384,7 @@ class RandomGraph {
     return while_loop(graph, carried, before, after);
   }
 
-  // Values to pass on that are not like those that come in.
+  // Returned values that differ in number and shape from the arguments.
   std::vector<Value> others(std::vector<Value> carried) {
     if (carried.size() > 1) carried.pop_back();
     carried.push_back(any());
@@ -393,8 +393,8 @@ class RandomGraph {
 
   std::mt19937 random_;
   std::vector<Value> leaves_, flags_, variables_, known_;
-  std::vector<Value> pool_;  // what can be seen where ops go now
-  std::vector<Op*> writes_;  // assignments and conditionals with some, likewise
+  std::vector<Value> pool_;  // values that are visible at the current point
+  std::vector<Op*> writes_;  // assignments, and conditionals with assignments, likewise
   ValueMap<double> bounds_;
 };
 

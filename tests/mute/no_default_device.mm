@@ -1,5 +1,5 @@
-// A library to preload, which answers like a Mac without a user at its screen: there is no default device. Where
-// ALLOY_TEST_NO_DEVICE is set there is none at all.
+// A library to preload, which simulates a Mac without a user at its screen: there is no default device. If
+// ALLOY_TEST_NO_DEVICE is set, there is no device at all.
 #import <Metal/Metal.h>
 
 #include <dlfcn.h>

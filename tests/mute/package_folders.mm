@@ -1,5 +1,5 @@
-// A library to preload, which makes packages what they are of Apple's framework: folders, of which what is loaded does
-// not tell its tensors. And executables take their inputs in an order of their own, the last one first.
+// A library to preload, which makes packages behave as in Apple's framework: they are folders, and a loaded executable
+// does not tell its tensors. Executables also take their inputs in an order of their own, the last one first.
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 #import <objc/runtime.h>
 

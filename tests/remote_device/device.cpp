@@ -1,6 +1,6 @@
 // A device for the tests that is as different from the CPU as possible. The host cannot read its memory. It computes on
-// a thread of its own, later than it is asked to. It fuses and folds nothing. It lacks the ops that ALLOY_REMOTE_LACKS
-// names, separated by commas. A second build of the framework has it as its default device (tests/CMakeLists.txt).
+// a thread of its own, later than requested. It fuses and folds nothing. It lacks the ops in ALLOY_REMOTE_LACKS,
+// separated by commas. A second build of the framework has it as its default device (tests/CMakeLists.txt).
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,24 +27,24 @@ namespace {
 using device::Place;
 using device::Step;
 
-// Not the CPU's: a plan for this device shows that it asked.
+// Differs from the CPU's, so that a plan shows which device was asked.
 constexpr size_t kAlignment = 128;
 
-// A thread of the device. Where it cannot be asked any more, in a forked child or at the end of the process, the
-// caller does the work: all that is left then is to free and to refuse.
+// A thread of the device. If it cannot be asked any more, in a forked child or at the end of the process, the caller
+// does the work, which then only frees or refuses.
 class Processor {
  public:
   static Processor& computing() {
     static Processor& processor = *new Processor;
     return processor;
   }
-  // Beside the first: a copy waits for no run, which may never end.
+  // A second thread: a copy waits for no run, which may never end.
   static Processor& copying() {
     static Processor& processor = *new Processor;
     return processor;
   }
 
-  // Runs f there and returns when it is done; throws what it throws.
+  // Runs f on the thread and returns when it is done; throws f's exceptions.
   template <class F>
   void run(const F& f) {
     if (is_own) return f();
@@ -71,7 +71,7 @@ class Processor {
 };
 thread_local bool Processor::is_own = false;
 
-// An address that is no pointer of the host.
+// Makes an address that is no pointer of the host.
 uintptr_t take_addresses(size_t bytes) {
   static std::atomic<uintptr_t> next{uintptr_t{1} << 52};
   return next.fetch_add((bytes + kAlignment) / kAlignment * kAlignment);
@@ -109,7 +109,7 @@ class RemoteStorage final : public device::Storage {
   uintptr_t address() const noexcept override { return address_; }
   std::byte* host_bytes() noexcept override { return nullptr; }
 
-  // For the device alone.
+  // Used only by the device.
   std::byte* remote_bytes() { return bytes_.get(); }
 
  private:
@@ -120,7 +120,7 @@ class RemoteStorage final : public device::Storage {
 
 std::byte* bytes_of(device::Storage& storage) { return static_cast<RemoteStorage&>(storage).remote_bytes(); }
 
-// Never on the caller's thread, even where the queue is idle.
+// Never on the caller's thread, even if the queue is idle.
 class RemoteStream final : public device::Stream {
  public:
   host::Status run(ir::Callable work) override {
@@ -148,7 +148,7 @@ class RemoteKernel final : public device::Kernel {
   const Computation computation_;
 };
 
-// Follows the steps of a plan, and looks up every place when it is wanted.
+// Runs the steps of a plan, and looks up every place when it is needed.
 class RemoteExecutor final : public device::Executor {
  public:
   RemoteExecutor(device::Plan plan, std::shared_ptr<device::Arena> arena)

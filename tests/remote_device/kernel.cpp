@@ -20,7 +20,7 @@ using reference::Numbers;
 // Denormals count as zero.
 float without_denormals(float element) { return std::fabs(element) < FLT_MIN ? std::copysign(0.0F, element) : element; }
 
-// The type to read and write elements as: integers of their size where an op only moves their bits.
+// The type to read and write elements as: integers of their size if an op only moves bits.
 DType stored_as(DType dtype, bool as_bits) {
   const bool is_whole = kind(dtype) != ir::DTypeKind::kFloating && kind(dtype) != ir::DTypeKind::kComplex;
   if (!as_bits || is_whole) return dtype;

@@ -1,4 +1,4 @@
-// How the remote device computes an op: by the tests' reference, with the elements in its memory rounded once an op.
+// Computes the ops of the remote device, by the tests' reference; elements in its memory are rounded once for each op.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace alloy::remote {
 // Computes the results from the operands, all packed row-major.
 using Computation = std::function<void(const std::byte* const* operands, std::byte* const* results)>;
 
-// Of an op of static types, which must outlive it; null for one that the reference does not know.
+// A kernel for an op of static types, which must outlive it; null if the reference does not support the op.
 Computation computation_of(const ir::Op& op);
 
 }  // namespace alloy::remote

@@ -1,4 +1,4 @@
-// Stands between the engine and the framework by exchanging the implementations of methods.
+// Watches by exchanging implementations of the framework's methods.
 #import "watch/watch.h"
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
@@ -28,7 +28,7 @@ static size_t g_left = 0;
 namespace alloy::test {
 namespace {
 
-// A method whose implementation is exchanged while this lives.
+// Exchanges a method's implementation while it lives.
 class Exchanged {
  public:
   Exchanged(Class of, SEL selector, void* by)
@@ -53,8 +53,8 @@ const Exchanged *g_run, *g_identity, *g_compile, *g_feeds, *g_targets, *g_lstm, 
 struct {
   size_t runs, aliased, copies, compilations, at_once, without_targets, lent, cells;
   bool fails, aborts, tells_late;
-  void (^late)();            // of a run whose end has not been told yet
-  id<MTLSharedEvent> event;  // nil: nothing is held back
+  void (^late)();            // of a run whose handler has not been called yet
+  id<MTLSharedEvent> event;  // nil: no run is delayed
   std::optional<Watch::Lie> lie;
 } state;
 
@@ -73,7 +73,7 @@ NSArray* run(id self, SEL selector, id queue, NSArray* inputs, NSArray* results,
     found = found || [fed containsObject:[NSValue valueWithPointer:[data mpsndarray]]];
   }
   state.aliased += found;
-  // A descriptor of its own: the engine's is for many runs.
+  // A descriptor of its own, because the engine uses its descriptor for many runs.
   MPSGraphExecutableExecutionDescriptor* watching = [[descriptor copy] autorelease];
   MPSGraphExecutableCompletionHandler handler = [descriptor completionHandler];
   NSError* failure = std::exchange(state.fails, false) ? loss() : nil;
@@ -124,7 +124,7 @@ NSArray* feeds(MPSGraphExecutable* self, SEL selector) {
   NSArray* truth = g_feeds->call<NSArray*>(self, selector);
   if (!state.lie || *state.lie == Watch::Lie::kTargetLess) return truth;
   NSMutableArray* lie = [NSMutableArray arrayWithArray:truth];
-  if ([lie count] == 0) return lie;  // as an imitation leaves out what nothing needs
+  if ([lie count] == 0) return lie;  // like an imitation that leaves out unneeded feeds
   if (*state.lie == Watch::Lie::kFeedLess) [lie removeObjectAtIndex:0];
   else [lie replaceObjectAtIndex:0 withObject:[[self targetTensors] objectAtIndex:0]];
   return lie;

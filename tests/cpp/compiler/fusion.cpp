@@ -1,5 +1,5 @@
-// fuse, rule by rule: text in, text out. That fused graphs mean what they meant is also checked on random graphs
-// (compiler/resolve.cpp).
+// Tests the rules of fuse: text in, text out. Tests on random graphs in compiler/resolve.cpp show that fusing does not
+// change results.
 #include "compiler/passes.h"
 #include "cpu/device.h"
 #include "cpu/elementwise/elementwise.h"
@@ -35,7 +35,7 @@ TEST(Fuse, MakesOneOpOfAChain) {
                "%4");
 }
 
-// Selects, comparisons, casts and clamps too, of whatever element type.
+// Also selects, comparisons, casts and clamps, for every element type.
 TEST(Fuse, TakesEveryElementwiseOp) {
   expect_fused({"less(%0, %1) : bool(2, 3)", "cast(%4) {dtype = int32} : int32(2, 3)",
                 "select(%5, %0, %2) : float32(2, 3)", "clamp(%6, %3, %1) : float32(2, 3)"},
@@ -58,22 +58,22 @@ TEST(Fuse, GivesEveryValueThatIsWantedOutside) {
 
 TEST(Fuse, LeavesOpsThatStandAlone) {
   expect_unfused({"exp(%0) : float32(2, 3)"}, "%4");
-  // Of another shape than what they feed.
+  // With another shape than the op that uses it.
   expect_unfused({"exp(%1) : float32(3,)", "log(%0) : float32(2, 3)"}, "%4, %5");
   expect_unfused({"exp(%1) : float32(3,)", "add(%0, %4) : float32(2, 3)"}, "%5");
-  // Not elementwise, or between what is.
+  // Not elementwise, or between elementwise ops.
   expect_unfused({"exp(%0) : float32(2, 3)", "sum(%4) {axes = [0]} : float32(1, 3)", "log(%5) : float32(1, 3)"}, "%6");
   expect_unfused({"exp(%0) : float32(2, 3)", "reshape(%4) {shape = (6,)} : float32(6,)", "log(%5) : float32(6,)"},
                  "%6");
 }
 
 TEST(Fuse, MakesNoCycle) {
-  // The sum needs exp and softmax, and softmax needs exp: one op of the first and the last would need itself.
+  // The sum needs exp and softmax, and softmax needs exp: if exp and the sum were one op, it would need itself.
   expect_unfused({"exp(%0) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "add(%4, %5) : float32(2, 3)"},
                  "%6");
   expect_unfused({"exp(%0) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "add(%5, %4) : float32(2, 3)"},
                  "%6");
-  // By way of two ops, and of one in a branch.
+  // Through two ops, and through an op in a branch.
   expect_unfused({"exp(%0) : float32(2, 3)", "sum(%4) {axes = [0]} : float32(1, 3)", "sqrt(%5) : float32(1, 3)",
                   "divide(%4, %6) : float32(2, 3)"},
                  "%7");
@@ -81,7 +81,7 @@ TEST(Fuse, MakesNoCycle) {
       {"exp(%0) : float32(2, 3)", "if_else(%3) : float32(2, 3)", "region {", "softmax(%4) {axis = 1} : float32(2, 3)",
        "return (%6)", "}", "region {", "return (%0)", "}", "add(%4, %5) : float32(2, 3)"},
       "%7");
-  // What merges with one end does not merge with the other.
+  // An op that merges with one end does not merge with the other.
   expect_fused(
       {"exp(%0) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "sqrt(%5) : float32(2, 3)",
        "add(%4, %6) : float32(2, 3)", "log(%4) : float32(2, 3)"},
@@ -92,7 +92,7 @@ TEST(Fuse, MakesNoCycle) {
       "%8, %4#1");
 }
 
-// As many as have tiles: a result each, and two for a truth value and what the chain begins with.
+// As many ops as there are tiles for: one for each result, one for a truth value and one for the chain's first operand.
 TEST(Fuse, TakesNoMoreOpsThanThereAreTiles) {
   const size_t most = cpu::Elementwise::kMostBuffers - 2;
   for (size_t count : {most, most + 1, 2 * most + 5}) {
@@ -135,9 +135,9 @@ TEST(Fuse, FusesInEachBranchByItself) {
                "%9", fused, "%10");
 }
 
-// ---- values computed anew ----
+// ---- recomputed values ----
 
-// A value `first` that another group wants beside what a softmax makes of it: `%4` of `before`, exp, softmax, product.
+// A value `first` that another group also needs, beside softmax's operand: `%4` of `before`, exp, softmax, product.
 Lines reused(const std::string& first, Lines before = {}) {
   const auto n = static_cast<int>(before.size()) + 4;
   auto value = [](int i) { return "%" + std::to_string(i); };
@@ -167,7 +167,7 @@ TEST(Fuse, ComputesCheapValuesAnew) {
 }
 
 TEST(Fuse, HandsDearValuesOn) {
-  // Functions of floats; what has no operand as large as itself, or two of them.
+  // Functions of floats; ops without an operand as large as their result, or with two.
   const Lines befores[] = {{}, {}, {}, {"softmax(%0) {axis = 0} : float32(2, 3)"}};
   const std::string ops[] = {"tanh(%0)", "relu(%0)", "add(%1, %2)", "add(%0, %4)"},
                     operands[] = {"%0", "%0", "%1, %2", "%0, %4"};
@@ -188,7 +188,7 @@ TEST(Fuse, HandsDearValuesOn) {
 }
 
 TEST(Fuse, ComputesAnewOnlyFromWhatIsInMemory) {
-  // %4 is only within the first group, so nobody else can have %5 from it.
+  // %4 is only inside the first group, so no other op can compute %5 from it.
   expect_fused(reused("add(%4, %1) : float32(2, 3)", {"tanh(%0) : float32(2, 3)"}), "%8",
                {"fused(%0, %1) : float32(2, 3), float32(2, 3)", "region {", "tanh(%0) : float32(2, 3)",
                 "add(%5, %1) : float32(2, 3)", "exp(%6) : float32(2, 3)", "return (%6, %7)", "}",
@@ -207,8 +207,8 @@ TEST(Fuse, ComputesAnewOnlyFromWhatIsInMemory) {
 }
 
 TEST(Fuse, WritesWhatOthersReadAllTheSame) {
-  // Returned, read by an op that is not elementwise, or by one of another shape: written once, and computed anew only
-  // where that is free.
+  // If it is returned, or read by an op that is not elementwise or of another shape, it is written once. It is
+  // recomputed only if that is free.
   const Lines anew = {"softmax(%4) {axis = 1} : float32(2, 3)",
                       "fused(%0, %1, %5) : float32(2, 3)",
                       "region {",
@@ -229,7 +229,7 @@ TEST(Fuse, WritesWhatOthersReadAllTheSame) {
 }
 
 TEST(Fuse, DropsWhatEveryoneElseComputesAnew) {
-  // %5 stands in the group of %4 but only %7 wants it.
+  // %5 is in the group of %4, but only %7 needs it.
   expect_fused({"exp(%0) : float32(2, 3)", "add(%4, %1) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)",
                 "multiply(%5, %6) : float32(2, 3)"},
                "%7",
@@ -240,8 +240,8 @@ TEST(Fuse, DropsWhatEveryoneElseComputesAnew) {
 }
 
 TEST(Fuse, CountsWhatIsComputedAnew) {
-  const size_t most =
-      cpu::Elementwise::kMostBuffers - 5;  // two tiles for each of the addition and the multiplication, and two as ever
+  // Two tiles for each of the addition and the multiplication, and two as above.
+  const size_t most = cpu::Elementwise::kMostBuffers - 5;
   for (size_t count : {most, most + 1}) {
     Lines ops = reused("add(%0, %1) : float32(2, 3)");
     for (size_t i = 1; i < count; ++i) ops.push_back("tanh(%" + std::to_string(ops.size() + 3) + ") : float32(2, 3)");
@@ -256,7 +256,7 @@ TEST(Fuse, CountsWhatIsComputedAnew) {
 
 // ---- optimizers ----
 
-// The update goes into the op that gives it its gradient, and what stands between them too.
+// An update is fused into the op that computes its gradient, with the ops between them.
 TEST(Fuse, TakesOptimizers) {
   expect_fused({"multiply(%0, %3) : float32(2, 3)", "sgd(%3, %0, %4) : float32(2, 3)"}, "%5",
                {"fused(%0, %3) : float32(2, 3)", "region {", "multiply(%0, %3) : float32(2, 3)",
@@ -272,10 +272,10 @@ TEST(Fuse, TakesOptimizers) {
       "%4, %4#1, %4#2");
 }
 
-// Sums of few outer products, too large for a cache, go straight into what uses them, under another shape too.
+// Sums of few outer products that are too large for a cache are fused with their users, also with another shape.
 class FuseProducts : public ::testing::Test {
  protected:
-  // Graphs of images (n, 1024) and errors (n, 512), and their product, which is a gradient of weights.
+  // Images (n, 1024), errors (n, 512), and their product, the gradient of weights.
   static std::string graph(const std::string& n, const std::string& rest, const std::string& results,
                            bool transposed = true) {
     const std::string left = transposed ? "(" + n + ", 1024)" : "(1024, " + n + ")";
@@ -321,7 +321,7 @@ TEST_F(FuseProducts, StayWhereOthersWantThem) {
             (Kinds{"matmul", "tanh", "sum"}));
 }
 
-// A product of what the chain itself computes would have to wait for itself.
+// A product of a value that the chain itself computes would have to wait for itself.
 TEST_F(FuseProducts, AreNotFedByTheirOwnGroup) {
   const std::string text =
       "graph {\n  %0 = placeholder() {shape = (64, 64), dtype = float32} : float32(64, 64)"

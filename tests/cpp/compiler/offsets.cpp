@@ -8,7 +8,7 @@
 namespace alloy::compiler {
 namespace {
 
-// The most bytes that live at one time: no arrangement can do with less.
+// The most bytes that live at one time; no arrangement needs fewer.
 size_t least(const std::vector<Lifetime>& buffers) {
   std::vector<std::pair<size_t, int64_t>> changes;
   for (const Lifetime& b : buffers) {
@@ -21,7 +21,7 @@ size_t least(const std::vector<Lifetime>& buffers) {
   return static_cast<size_t>(most);
 }
 
-// True if no two that live at the same time overlap, and none ends behind the end.
+// True if no two blocks that live at the same time overlap, and none goes beyond the end.
 void expect_apart(const std::vector<Lifetime>& buffers, const Offsets& offsets) {
   std::vector<size_t> order(buffers.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -63,7 +63,7 @@ TEST(Offsets, KeepApartWhatLivesAtTheSameTime) {
   }
 }
 
-// More than are compared with each other: of one size nothing is lost, of many sizes little.
+// More blocks than the planner compares with each other. Blocks of one size lose nothing, blocks of many sizes little.
 TEST(Offsets, OfVeryMany) {
   const auto many = random_buffers(60000, 40000, 500, 40, 1), alike = random_buffers(60000, 40000, 500, 2, 2);
   for (const auto& buffers : {many, alike}) {
@@ -71,7 +71,7 @@ TEST(Offsets, OfVeryMany) {
     expect_apart(buffers, offsets);
     EXPECT_LE(offsets.end, 13 * least(buffers) / 10);
   }
-  // A deep network's step: all activations wait for their gradients.
+  // A step of a deep network: all activations live until their gradients are computed.
   std::vector<Lifetime> step;
   for (size_t i = 0; i < 20000; ++i) {
     step.push_back({256, i, 40000 - i});

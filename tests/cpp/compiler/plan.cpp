@@ -1,5 +1,5 @@
-// The plan: that every step finds what it needs where the plan says it is, by running the plan on symbols;
-// that kernels work in place only where they can; and where the few values go whose places are promised.
+// Tests plans: a plan run on symbols shows that every step finds its operands where the plan says; that kernels work in
+// place only where they can; and where the few values with promised places go.
 #include "compiler/plan.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ Symbol symbol_of(const Literal& literal) {
 
 bool is_true(Symbol s) { return s % 2 == 1; }
 
-// The symbols of the results of a computed op.
+// The symbols of a computed op's results.
 std::vector<Symbol> compute(const Op& op, const std::vector<Symbol>& operands) {
   if (op.code == OpCode::fused) {
     ValueMap<Symbol> known;
@@ -78,7 +78,7 @@ Symbol variable_symbol(int64_t slot, const Type& type) {
   return type.byte_count() == 0 ? kZeroBytes : mix(2, static_cast<Symbol>(slot));
 }
 
-// The symbol of every value as the graph defines it, whatever a plan does.
+// The symbol of every value by the graph's definition, independent of a plan.
 class Meaning {
  public:
   Meaning(const Graph& graph, const std::vector<Value>& feeds) {
@@ -141,7 +141,7 @@ class Meaning {
   ValueMap<Symbol> symbols_;
 };
 
-// Memory that knows which symbol is where: the arena by byte ranges, the rest by name.
+// Memory that holds symbols: the arena by ranges of bytes, other places by name.
 class Machine {
  public:
   Machine(const Plan& plan, const Graph& graph, const std::vector<Value>& feeds, const std::vector<int64_t>& slots)
@@ -170,7 +170,7 @@ class Machine {
                                plan_.variables.begin());
   }
 
-  // Follows the steps as a run does.
+  // Runs the steps.
   void run() {
     size_t jumps = 0;
     for (size_t i = 0; i < plan_.steps.size();) {
@@ -291,7 +291,7 @@ struct Planned {
     plan = make_plan(cpu::cpu_device(), *graph, feeds, slots);
   }
 
-  // Runs the plan on symbols and compares what comes out with what the graph means.
+  // Runs the plan on symbols and compares the results with the graph's definition.
   void check() const {
     const Meaning meaning(*graph, feeds);
     Machine machine(plan, *graph, feeds, slots);
@@ -386,7 +386,7 @@ TEST(Plan, AnOperandWithAnotherUseIsKept) {
 TEST(Plan, ABroadcastOperandIsNotOverwritten) {
   Graph graph;
   const Value x = placeholder(graph, f32({4, 1})), y = placeholder(graph, f32({1, 4}));
-  // Both operands have the result's number of bytes nowhere but in the last sum.
+  // Only in the last sum do both operands have as many bytes as the result.
   const Value a = graph.value(OpCode::tanh, {x}), b = graph.value(OpCode::tanh, {y});
   const Value z = graph.value(OpCode::add, {a, b});
   const Planned planned({{x, x.type()}, {y, y.type()}}, {graph.value(OpCode::sum, {z}, {{Attr::kAxes, Dims{0}}})}, {},
@@ -465,7 +465,7 @@ TEST(Plan, AnAssignedValueMayBeFetchedToo) {
     Planned(feeds, {v}, {write}, optimize).check();
     Planned(feeds, {x, next}, {write, assign(graph, w, next)}, optimize).check();
     Planned(feeds, {w}, {assign(graph, w, x), assign(graph, v, w)}, optimize).check();
-    // The new value under another shape.
+    // The new value with another shape.
     const Value flat = graph.value(OpCode::reshape, {next}, {{Attr::kShape, Shape({2, 4})}});
     Planned(feeds, {flat, next}, {write}, optimize).check();
     const Value old = graph.value(OpCode::reshape, {v}, {{Attr::kShape, Shape({2, 4})}});
@@ -475,7 +475,7 @@ TEST(Plan, AnAssignedValueMayBeFetchedToo) {
 
 // ---- loops ----
 
-// A loop that goes on while its first value is not zero.
+// A loop that runs while its first value is not zero.
 Op* repeat(Graph& graph, const std::vector<Value>& initial, const Pass& after) {
   return while_loop(
       graph, initial,
@@ -550,8 +550,8 @@ TEST(Plan, TensorsWithoutElementsNeedNothing) {
   planned.check();
 }
 
-// Memory is not spent twice: never more than all buffers beside each other, and at the busiest moment at
-// least what lives then.
+// The plan never takes more memory than all buffers side by side, and never less than the values that live at the
+// busiest moment.
 TEST(Plan, TheArenaIsNoLargerThanItsBuffers) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -565,7 +565,7 @@ TEST(Plan, TheArenaIsNoLargerThanItsBuffers) {
         }
         for (const auto& region : op->regions) {
           add_up(*region);
-          // An argument, and its value aside while others take each other's place.
+          // An argument, and its copied value while other values change places.
           for (const auto& argument : region->arguments)
             all += 2 * ((argument->results[0].byte_count() + 63) / 64 * 64);
         }
@@ -581,7 +581,7 @@ TEST(Plan, TheArenaIsNoLargerThanItsBuffers) {
   }
 }
 
-// The bytes that hold what is still read or is just written, at the fullest step.
+// The bytes of the values that are still read or just written, at the step with the most.
 size_t fullest(const Plan& plan) {
   std::map<size_t, std::pair<size_t, size_t>> lives;  // by a number: from which step to which
   std::vector<size_t> bytes;
@@ -595,7 +595,7 @@ size_t fullest(const Plan& plan) {
       const Place& place = step.results[r];
       if (place.kind != Place::Kind::kArena) continue;
       const auto before = holder.find(place.index);
-      // What is written over an operand is one buffer with it.
+      // A result written over an operand shares its buffer.
       const bool in_place = before != holder.end() && lives[before->second].second == i &&
                             std::find(step.operands.begin(), step.operands.end(), place) != step.operands.end();
       if (in_place) continue;
@@ -623,7 +623,7 @@ TEST(Plan, KnowsWhatLivesAtThePeak) {
     size_t stored = 0;
     for (const Value& v : plan.at_peak) stored += v.type().byte_count();
     EXPECT_LE(stored, plan.scratch_offset);
-    // Copies and jumps move values in ways that the steps do not tell.
+    // The steps do not tell how copies and jumps move values.
     const bool calls_only =
         std::all_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.kind == Step::Kind::kCall; });
     if (!calls_only) continue;

@@ -1,4 +1,4 @@
-// The passes: text in, text out where the text says it best, and random graphs whose meaning a pass must not
+// Tests the passes: text in, text out where that shows the pass best; and random graphs, whose results a pass must not
 // change.
 #include "compiler/passes.h"
 #include "cpu/device.h"
@@ -68,7 +68,7 @@ TEST(ResolveShapes, EvaluatesShapes) {
                    "  %7 = reshape_like(%0, %6) : float32(3, 2)\n"
                    "  return (%1, %7)\n"),
             graph_text("  %2 = reshape(%0) {shape = (3, 2)} : float32(3, 2)\n  return (%1, %2)\n"));
-  // What only a run knows is no shape, even where nothing but one shape would fit.
+  // A length that only a run knows gives no shape, even if only one shape would fit.
   EXPECT_EQ(error_of([&] {
               resolved(
                   "  %2 = cast(%1) {dtype = int32} : int32(3,)\n"
@@ -252,7 +252,7 @@ TEST(LowerConvolutions, LeavesOtherConvolutions) {
   }
 }
 
-// ---- what no pass may change ----
+// ---- every pass keeps the results ----
 
 // The results and the variables' values after a run of a graph without effects whose first results are the
 // feeds.

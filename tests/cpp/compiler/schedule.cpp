@@ -1,5 +1,4 @@
-// schedule: which op comes when. That plans of random graphs in this order find what they need is checked in
-// plan.cpp.
+// Tests schedule: the order of ops. plan.cpp tests plans of random graphs in this order.
 #include "compiler/schedule.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +64,7 @@ TEST(Schedule, CoefficientsComeFirst) {
             (Order{6, 4, 7, 5}));
 }
 
-// An update may wait for a number that stands behind all that it would free.
+// An update may wait for a number that is computed after everything that the update would free.
 TEST(Schedule, NumbersComeAsSoonAsTheyCan) {
   EXPECT_EQ(order(kHead + "  %4 = tanh(%0) : float32(4, 4)\n"
                           "  %5 = sum(%4) {axes = [0, 1]} : float32(1, 1)\n"

@@ -1,5 +1,5 @@
-// simplify, rule by rule: text in, text out. That no rule changes what a graph means is also checked on random graphs
-// (compiler/resolve.cpp).
+// Tests the rules of simplify: text in, text out. Tests on random graphs in compiler/resolve.cpp show that no rule
+// changes results.
 #include "compiler/passes.h"
 #include "cpu/device.h"
 #include "graph_builder.h"
@@ -37,7 +37,7 @@ TEST(Simplify, FoldsUpTo64Elements) {
   expect_simplified(
       {constant_line("float32(64,)", "2 ..."), "square(%4) : float32(64,)", "mean(%4) {axes = [0]} : float32(1,)"},
       "%6", {constant_line("float32(1,)", "2")}, "%4");
-  // What has many elements is not computed while compiling, whether it is an operand or the result.
+  // A constant or a result with many elements is not computed while compiling.
   expect_kept({constant_line("float32(65,)", "2 ..."), "square(%4) : float32(65,)"}, "%5");
   expect_kept({constant_line("float32(65,)", "2 ..."), "sum(%4) {axes = [0]} : float32(1,)"}, "%5");
   expect_kept({constant_line("float32(1,)", "2"), "broadcast_to(%4) {shape = (65,)} : float32(65,)"}, "%5");
@@ -69,7 +69,7 @@ TEST(Simplify, DropsNeutralElements) {
   expect_simplified({constant_line("float32(1, 1)", "1"), "divide(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
 }
 
-// -0 + 0 is 0 and -0 - -0 is 0: only -0 can be added, and only 0 subtracted, without a trace.
+// -0 + 0 is 0 and -0 - -0 is 0: only adding -0 and subtracting 0 change nothing.
 TEST(Simplify, KeepsTheSignsOfZeros) {
   const std::string plus = constant_line("float32()", "0"), minus = constant_line("float32()", "-0");
   expect_simplified({minus, "add(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
@@ -88,7 +88,7 @@ TEST(Simplify, KeepsWhatIsNotNeutral) {
   expect_kept({zero, "multiply(%0, %4) : float32(2, 3)"}, "%5");
   expect_kept({"subtract(%0, %0) : float32(2, 3)", "divide(%0, %0) : float32(2, 3)"}, "%4, %5");
   expect_kept({constant_line("float32(3,)", "1 1 2"), "multiply(%0, %4) : float32(2, 3)"}, "%5");
-  // Here the neutral element lends its shape.
+  // Here the neutral element gives the result its shape.
   expect_kept({constant_line("float32(2, 3)", "1 ..."), "multiply(%1, %4) : float32(2, 3)"}, "%5");
   expect_kept({constant_line("float32(1, 1)", "1"), "multiply(%1, %4) : float32(1, 3)"}, "%5");
   expect_kept({constant_line("float32(1,)", "1"), "divide(%3, %4) : float32(1,)"}, "%5");
@@ -109,7 +109,7 @@ TEST(Simplify, MovesTranspositionsIntoProducts) {
                     {"broadcast_to(%0) {shape = (4, 2, 3)} : float32(4, 2, 3)",
                      "matmul(%4, %0) {transpose_a = true, transpose_b = false} : float32(4, 3, 3)"},
                     "%5");
-  // A product that is transposed, unless it is used as it is, too.
+  // A transposed product, unless its untransposed value is used, too.
   const std::string product = "matmul(%0, %2) {transpose_a = true, transpose_b = false} : float32(3, 1)",
                     of_product = "transpose(%4) {permutation = [1, 0]} : float32(1, 3)";
   expect_simplified({product, of_product}, "%5",
@@ -120,7 +120,7 @@ TEST(Simplify, MovesTranspositionsIntoProducts) {
       {product, "if_else(%3) : float32(1, 3)", "region {", "transpose(%4) {permutation = [1, 0]} : float32(1, 3)",
        "return (%6)", "}", "region {", "reshape(%1) {shape = (1, 3)} : float32(1, 3)", "return (%7)", "}"},
       "%5");
-  // This one moves a leading axis.
+  // Moves a leading axis.
   expect_kept({"broadcast_to(%0) {shape = (4, 2, 3)} : float32(4, 2, 3)",
                "transpose(%4) {permutation = [1, 0, 2]} : float32(2, 4, 3)",
                "matmul(%5, %0) {transpose_a = false, transpose_b = true} : float32(2, 4, 2)"},
@@ -139,7 +139,7 @@ TEST(Simplify, MergesReshapesAndRepetitions) {
 TEST(Simplify, RepeatsBehindElementwiseOps) {
   expect_simplified({"broadcast_to(%1) {shape = (2, 3)} : float32(2, 3)", "exp(%4) : float32(2, 3)"}, "%5",
                     {"exp(%1) : float32(3,)", "broadcast_to(%4) {shape = (2, 3)} : float32(2, 3)"}, "%5");
-  // The other operand repeats it, or what both are repeated to is all that is left.
+  // The other operand repeats it, or the repeated shape is all that remains.
   expect_simplified({"broadcast_to(%1) {shape = (2, 3)} : float32(2, 3)", "multiply(%0, %4) : float32(2, 3)"}, "%5",
                     {"multiply(%0, %1) : float32(2, 3)"}, "%4");
   expect_simplified({"broadcast_to(%1) {shape = (4, 2, 3)} : float32(4, 2, 3)",
@@ -164,13 +164,13 @@ TEST(Simplify, DropsReshapesOfLeadingOnes) {
 }
 
 TEST(Simplify, KeepsReshapesThatCount) {
-  // The result would lose an axis, or gain one.
+  // The result would lose or gain an axis.
   expect_kept({"reshape(%1) {shape = (1, 3)} : float32(1, 3)", "exp(%4) : float32(1, 3)"}, "%5");
   expect_kept({"reshape(%1) {shape = (1, 3)} : float32(1, 3)", "add(%4, %1) : float32(1, 3)"}, "%5");
   expect_kept(
       {"sum(%0) {axes = [0]} : float32(1, 3)", "reshape(%4) {shape = (3,)} : float32(3,)", "add(%5, %1) : float32(3,)"},
       "%6");
-  // Ones behind an axis move it.
+  // Moved by axes of length 1 behind it.
   expect_kept({"reshape(%2) {shape = (2,)} : float32(2,)", "multiply(%4, %2) : float32(2, 2)"}, "%5");
   expect_kept({"reshape(%1) {shape = (3, 1)} : float32(3, 1)", "add(%4, %1) : float32(3, 3)"}, "%5");
 }
@@ -180,14 +180,14 @@ TEST(Simplify, KeepsReshapesThatCount) {
 TEST(Simplify, LooksAtRelusResultForItsGradient) {
   expect_simplified({"relu(%0) : float32(2, 3)", "relu_gradient(%1, %0) : float32(2, 3)"}, "%4, %5",
                     {"relu(%0) : float32(2, 3)", "relu_gradient(%1, %4) : float32(2, 3)"}, "%4, %5");
-  // Not the incoming gradient's relu, and none that is not there.
+  // Not the relu of the incoming gradient, and not a missing one.
   expect_kept({"relu(%0) : float32(2, 3)", "relu_gradient(%0, %1) : float32(2, 3)"}, "%4, %5");
   expect_kept({"relu_gradient(%1, %0) : float32(2, 3)"}, "%4");
 }
 
 // ---- sums ----
 
-// A sum is never -0, so neither is what stands for it.
+// A sum is never -0, so its replacement must not be -0 either.
 TEST(Simplify, SubtractsSumsOfNegatives) {
   for (const std::string type : {"float32", "int32"}) {
     expect_simplified({"cast(%0) {dtype = " + type + "} : " + type + "(2, 3)", "negative(%4) : " + type + "(2, 3)",
@@ -222,13 +222,13 @@ TEST(Simplify, KeepsFactorsThatChangeAlongTheAxes) {
   expect_kept({"multiply(%1, %2) : float32(2, 3)", "sum(%4) {axes = [0]} : float32(1, 3)"}, "%5");
   expect_kept({"exp(%0) : float32(2, 3)", "multiply(%0, %4) : float32(2, 3)", "sum(%5) {axes = [0]} : float32(1, 3)"},
               "%6");
-  // max(-x) is not -max(x), and a negative factor swaps the ends.
+  // max(-x) is not -max(x): a negative factor exchanges max and min.
   expect_kept({"negative(%0) : float32(2, 3)", "max(%4) {axes = [0]} : float32(1, 3)",
                "multiply(%0, %1) : float32(2, 3)", "min(%6) {axes = [0]} : float32(1, 3)"},
               "%5, %7");
 }
 
-// ---- equal ops and dead ones ----
+// ---- equal and unused ops ----
 
 TEST(Simplify, ComputesEqualOpsOnce) {
   expect_simplified({"exp(%0) : float32(2, 3)", "exp(%0) : float32(2, 3)", "add(%4, %5) : float32(2, 3)"}, "%6, %5",
@@ -243,13 +243,13 @@ TEST(Simplify, KeepsUnequalOpsApart) {
                "subtract(%0, %1) : float32(2, 3)", "subtract(%1, %0) : float32(2, 3)", "log(%0) : float32(2, 3)",
                "sqrt(%0) : float32(2, 3)"},
               "%4, %5, %6, %7, %8, %9");
-  // As numbers these are equal.
+  // Equal as numbers.
   expect_kept({constant_line("float32()", "0"), constant_line("float32()", "-0"), constant_line("int32()", "0"),
                constant_line("float32(1,)", "0"), "divide(%0, %4) : float32(2, 3)", "divide(%0, %5) : float32(2, 3)"},
               "%6, %7, %8, %9");
 }
 
-// What a region computes cannot be seen from another one.
+// A value computed in a region is not visible in another region.
 TEST(Simplify, SharesWithinABlock) {
   expect_simplified(
       {"log(%0) : float32(2, 3)", "if_else(%3) : float32(2, 3)", "region {", "exp(%0) : float32(2, 3)", "return (%6)",

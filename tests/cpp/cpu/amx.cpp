@@ -1,5 +1,5 @@
-// What the kernels on AMX tiles compute before any instruction: addresses, divisions and which matrices meet. On every
-// machine.
+// Tests the parts of the kernels for AMX tiles that need no AMX instruction: addresses, divisions, pairs of matrices.
+// Runs on every machine.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -53,7 +53,7 @@ TEST(Panels, RowsALargePowerOfTwoApartMeetInFewSets) {
 
 // ---- the prefetcher ----
 
-// The cache lines that it touches, and how often, in so many turns.
+// The cache lines that it touches, and how often, in a number of turns.
 std::map<const char*, int> touched(Prefetcher prefetcher, int64_t turns) {
   std::map<const char*, int> lines;
   for (int64_t i = 0; i < turns; ++i) {
@@ -154,7 +154,7 @@ const Case kCases[] = {{2, 5, 6, 3, 4, 3, 1, 1, "same"},  {2, 5, 6, 3, 4, 3, 1, 
                        {1, 8, 9, 2, 2, 3, 1, 2, "same"},  {1, 1, 1, 3, 3, 3, 1, 1, "same"},
                        {2, 6, 5, 2, 3, 1, 2, 1, "valid"}, {1, 4, 4, 2, 2, 5, 1, 1, "same"}};
 
-// The forward convolution of a case with its two gradients.
+// A forward convolution with its two gradients.
 struct Convolution {
   Graph graph;
   Shape source, weights, result;
@@ -186,7 +186,7 @@ struct Convolution {
   }
 };
 
-// Small integers, whose sums are exact.
+// Small integers, so that sums are exact.
 std::vector<float> sample(const Shape& shape, int seed) {
   std::vector<float> values(shape.element_count());
   for (size_t i = 0; i < values.size(); ++i) {
@@ -199,7 +199,7 @@ size_t at(const Shape& s, int64_t a, int64_t b, int64_t c, int64_t d) {
   return static_cast<size_t>(((a * s[1] + b) * s[2] + c) * s[3] + d);
 }
 
-// By the definition: calls f(x, w, y) with the indices of every product of a convolution.
+// Calls f(x, w, y) with the indices of every product of a convolution, by its definition.
 template <class F>
 void for_each_product(const Convolution& c, const Case& k, const F& f) {
   const Shape &x = c.source, &w = c.weights, &y = c.result;
@@ -218,7 +218,7 @@ void for_each_product(const Convolution& c, const Case& k, const F& f) {
   }
 }
 
-// What the slots of the factors give, band by band.
+// The result of the factors' slots, band by band.
 std::vector<float> by_slots(const TiledConvolution& c, const std::vector<float>& left, const std::vector<float>& right,
                             size_t results, const Bands& bands) {
   std::vector<float> y(results, 0);

@@ -1,4 +1,4 @@
-// Which way computes a product, on processors as they are described.
+// Tests the choice of the way to compute a product, for described processors.
 #include "cpu/product/choice.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace alloy::cpu {
 namespace {
 
-// Packed factors, or the right one's transpose.
+// Packed factors, or the transpose of the right factor.
 ProductShape product(int64_t rows, int64_t inner, int64_t columns, bool b_transposed = false) {
   if (b_transposed) return {rows, inner, columns, inner, 1, 1, inner};
   return {rows, inner, columns, inner, 1, columns, 1};

@@ -1,4 +1,4 @@
-// How threads wait beside others that want their cores.
+// Tests how threads wait while others use their cores.
 #include "cpu/threads/contention.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ void work(Clock::duration duration) {
   }
 }
 
-// Runs of that length for that long.
+// Adds runs of that length for that long.
 void runs(Clock::duration each, Clock::duration all) {
   for (const auto end = Clock::now() + all; Clock::now() < end;) {
     const auto start = Clock::now();
@@ -30,7 +30,7 @@ void runs(Clock::duration each, Clock::duration all) {
   }
 }
 
-// Threads that want every core, twice.
+// Twice as many busy threads as cores.
 class Neighbours {
  public:
   Neighbours() {
@@ -50,8 +50,7 @@ class Neighbours {
   std::vector<std::thread> threads_;
 };
 
-// Whatever the length of the runs, and however few preemptions it takes: long time slices mean few of them and long
-// waits.
+// For runs of any length, and for few preemptions: with long time slices they are few, but waits are long.
 TEST(Contention, ThreadsSleepBesideNeighboursAndSpinAfterThem) {
   if (!std::ifstream("/proc/self/schedstat")) GTEST_SKIP() << "this kernel does not count what threads wait";
   runs(milliseconds(10), milliseconds(300));
@@ -62,13 +61,13 @@ TEST(Contention, ThreadsSleepBesideNeighboursAndSpinAfterThem) {
       runs(each, milliseconds(300));
       EXPECT_TRUE(sleeps_for_others());
     }
-    // Others may have come in the meantime; not for ever.
+    // Others may have started in the meantime, but not for ever.
     for (int i = 0; i < 30 && (i < 1 || sleeps_for_others()); ++i) runs(each, milliseconds(300));
     EXPECT_FALSE(sleeps_for_others());
   }
 }
 
-// The time between runs says nothing: nobody waits in it.
+// The time between runs does not count: nobody waits in it.
 TEST(Contention, PausesDoNotHideNeighbours) {
   if (!std::ifstream("/proc/self/schedstat")) GTEST_SKIP() << "this kernel does not count what threads wait";
   const Neighbours neighbours;
@@ -79,7 +78,7 @@ TEST(Contention, PausesDoNotHideNeighbours) {
   }
 }
 
-// A preemption in a run of microseconds looks like thousands in a second: nothing is concluded from so little.
+// One preemption in a run of microseconds looks like thousands in a second, so it does not count.
 TEST(Contention, NothingIsConcludedFromLittle) {
   runs(kWatchInterval, 3 * kWatchInterval);
   const bool before = sleeps_for_others();

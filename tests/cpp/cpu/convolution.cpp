@@ -13,7 +13,7 @@ struct Convolution {
   Dims ones() const { return Dims(source.rank() - 2, 1); }
 };
 
-// A shape whose axes are in the order of `from` in the order of `to`.
+// Reorders a shape from the axes of `from` to the axes of `to`.
 Shape in_order(const Shape& shape, const std::string& from, const std::string& to) {
   Dims dims;
   for (char axis : to) dims.push_back(shape[static_cast<int64_t>(from.find(axis))]);
@@ -25,7 +25,7 @@ Tensor sizes_of(Tensor x) {
   return x;
 }
 
-// The sums of a kernel; the sizes of their terms bound what rounding may do.
+// The sums of a kernel, and the sizes of their terms, which bound rounding errors.
 void expect_sums(OpCode code, const std::vector<Tensor>& in, const Attributes& attributes, double absolute,
                  int shape_only = -1) {
   const Tensor actual = run(code, in, attributes, shape_only);
@@ -77,7 +77,7 @@ TEST(Convolution, AgainstLoops) {
       {.source = {2, 4, 4, 17}, .weights = {1, 1, 17, 19}},
       {.source = {2, 5, 5, 2}, .weights = {1, 1, 2, 3}, .strides = {3, 3}},
       {.source = {1, 3, 3, 2}, .weights = {2, 2, 2, 3}, .padding = {3, 0, 0, 3}},
-      // Fewer positions than taps, for many images: every window sees all of them, or not.
+      // Fewer positions than taps, for many images: every window covers all of them or none.
       {.source = {16, 3, 2, 4}, .weights = {5, 4, 4, 3}, .style = "same"},
       {.source = {16, 2, 1, 4}, .weights = {4, 3, 4, 5}, .strides = {2, 1}, .padding = {2, 0, 1, 1}},
       {.source = {16, 2, 2, 3}, .weights = {4, 3, 3, 2}, .strides = {1, 2}, .padding = {1, 2, 1, 1}},
@@ -87,7 +87,7 @@ TEST(Convolution, AgainstLoops) {
       {.source = {18, 3, 2, 3}, .weights = {4, 3, 3, 6}, .strides = {1, 2}, .padding = {2, 3, 1, 0}},
       {.source = {16, 2, 2, 3}, .weights = {3, 3, 3, 2}, .dilations = {2, 1}, .padding = {3, 2, 1, 1}},
       {.source = {16, 2, 2, 4}, .weights = {3, 3, 2, 6}, .style = "same", .groups = 2},
-      // Many images with many channels: sums of products over the batch, of tiles where there are some.
+      // Many images with many channels: sums of products over the batch, by tiles if the machine has them.
       {.source = {32, 4, 3, 32}, .weights = {3, 3, 32, 40}, .style = "same"},
       {.source = {48, 3, 3, 64}, .weights = {3, 3, 64, 33}, .strides = {2, 2}, .style = "same"},
       {.source = {33, 2, 2, 32}, .weights = {3, 3, 32, 70}, .style = "same"},
@@ -105,7 +105,7 @@ TEST(Convolution, AgainstLoops) {
   }
 }
 
-// What does not fit into a cache goes through it in bands of the images, and a part of the channels at a time.
+// Images that do not fit into a cache are computed in bands, with some of the channels at a time.
 TEST(Convolution, OfLargeImagesAgainstLoops) {
   Random random;
   const Convolution cases[] = {
@@ -127,7 +127,7 @@ TEST(Convolution, OfLargeImagesAgainstLoops) {
   set_kernel_threads(before);
 }
 
-// An infinity at one end of a row that is shorter than the kernel has taps: no window at the other end sees it.
+// An infinity at one end of a row with fewer elements than the kernel has taps must not reach windows at the other end.
 TEST(Convolution, InfinitiesStayWhereTheyAre) {
   Tensor x(Shape({16, 1, 8, 1}), std::vector<double>(128, 1)), w(Shape({3, 3, 1, 1}), std::vector<double>(9, 1));
   for (int64_t n = 0; n < 16; ++n) x.set(n * 8, kInfinity);
@@ -148,7 +148,7 @@ TEST(Convolution, OfManyImagesKeepsInfinitiesApart) {
   };
   expect_close(run(OpCode::conv2d, {x, w}, convolution()), expected);
   expect_close(run(OpCode::conv2d_data_gradient, {x, w, x}, convolution(), 2), expected);
-  // The kernel's middle row meets all three rows, the others two each, of which the last one's do not begin with the
+  // The kernel's middle row meets all three rows, the other rows two each; for the last row these do not begin with the
   // first.
   const Tensor ones(x.type.shape, std::vector<double>(static_cast<size_t>(x.size()), 1));
   expect_close(run(OpCode::conv2d_weights_gradient, {ones, x, w}, convolution(), 2), [&](int64_t i) {
@@ -159,7 +159,7 @@ TEST(Convolution, OfManyImagesKeepsInfinitiesApart) {
   });
 }
 
-// A small image with a wide border has a large result; nothing is larger than that.
+// A small image with a wide border has a large result, larger than any other tensor.
 TEST(Convolution, NeedsNoMoreMemoryThanItsOperands) {
   Graph graph;
   const Attributes wide = with(convolution("explicit"), Attr::kPadding, Dims{50, 50, 50, 50});

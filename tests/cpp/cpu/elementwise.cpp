@@ -131,14 +131,14 @@ TEST_P(Simd, FloatFunctionsAreWithinAFewUlp) {
   expect_meaning(OpCode::log, {tiny}, {}, 4);
 }
 
-// Next to a multiple of pi / 2 the distance from it is all that there is.
+// Near a multiple of pi / 2 the distance from it decides the result.
 TEST_P(Simd, SinesNearTheirZeros) {
   Tensor x(Type{DType::float32, Shape({5200})});
   for (int64_t i = 0; i < x.size(); ++i) x.set(i, static_cast<double>(i - 2600) * 2 * 1.5707963267948966);
   for (OpCode code : {OpCode::sin, OpCode::cos}) expect_meaning(code, {x}, {}, 4);
 }
 
-// Zeros with their signs, infinities, NaN, the ends of domains, halves and the largest numbers that have any.
+// Zeros of both signs, infinities, NaN, the ends of domains, halves and the largest numbers with a fraction.
 TEST_P(Simd, FunctionsOfSpecialNumbers) {
   const std::vector<double> values = {0.0,     -0.0,     1,        -1,        0.5,          -0.5,       1.5,
                                       -1.5,    2.5,      -2.5,     kInfinity, -kInfinity,   kNaN,       3,
@@ -157,7 +157,7 @@ TEST_P(Simd, FunctionsOfSpecialNumbers) {
   }
 }
 
-// As of Python, but 0 by 0; a zero has the sign of the divisor.
+// As in Python, except division by 0; a zero has the divisor's sign.
 TEST_P(Simd, RemaindersOfSpecialNumbers) {
   const std::vector<double> a = {5, -5, 5, -5, 4, -4, 0.0, 7, kInfinity, 3, kNaN, 6.5};
   const std::vector<double> b = {3, 3, -3, -3, -2, 2, -1, 0, 2, kInfinity, 2, -2};

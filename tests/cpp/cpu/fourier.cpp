@@ -1,4 +1,4 @@
-// Fourier transforms against their definition, of lengths that are computed in different ways and over any axes.
+// Tests Fourier transforms against their definition, for lengths that need different algorithms and over any axes.
 #include "cpu/kernel_testing.h"
 
 namespace alloy::test {
@@ -11,7 +11,7 @@ void check(Random& random, Dims dims, const Dims& axes, bool inverse, const std:
   const Attributes attributes{{Attr::kAxes, axes}, {Attr::kInverse, inverse}, {Attr::kScaling, scaling}};
   double most = 0;
   for (double v : meaning(OpCode::fourier_transform, {x}, attributes)[0].values) most = std::max(most, std::abs(v));
-  // Lines are computed in double precision: what is left is the rounding to float after each axis.
+  // Lines are computed in double precision; the result is rounded to float after each axis.
   expect_meaning(OpCode::fourier_transform, {x}, attributes, 1, most * 6e-8 * static_cast<double>(axes.size()));
 }
 

@@ -1,4 +1,4 @@
-// Chains behind a sum of outer products, and chains that a flag may hold back.
+// Tests chains after a sum of outer products, and chains that a flag may suppress.
 #include "cpu/kernel_testing.h"
 
 namespace alloy::test {
@@ -23,7 +23,7 @@ double product_of_columns(const Tensor& left, const Tensor& right, int64_t i) {
   return sum;
 }
 
-// ---- chains behind a product ----
+// ---- chains after a product ----
 
 // relu(left^T right * column + row) and an SGD step by it, against sums in double.
 TEST_P(Products, OfColumnsGoThroughTheirChain) {
@@ -65,7 +65,7 @@ TEST_P(Products, OfColumnsGoThroughTheirChain) {
   }
 }
 
-// ---- chains that a flag may hold back ----
+// ---- chains that a flag may suppress ----
 
 TEST_P(Products, OfColumnsAreHeldBackByAFlag) {
   for (const bool in_place : {true, false}) {
@@ -138,7 +138,7 @@ TEST_P(Simd, StepsAreHeldBackByAFlagAllOrNone) {
   for (size_t r = 0; r < 3; ++r) EXPECT_EQ(made[r].bytes, old[r].bytes);
 }
 
-// A result that others need as it is, or a flag for each element: the chain selects element by element.
+// If others need the result or each element has a flag, the chain selects element by element.
 TEST_P(Simd, SelectsThatAreNoGuardStaySelects) {
   for (const bool one_flag : {true, false}) {
     Graph graph;

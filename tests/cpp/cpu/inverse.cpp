@@ -1,4 +1,4 @@
-// Inverses: rows that have to change places, singular matrices.
+// Tests inverses: exchanged rows, singular matrices.
 #include "cpu/kernel_testing.h"
 
 namespace alloy::test {
@@ -10,7 +10,7 @@ TEST_P(Simd, InversesOfStacksOfMatrices) {
     SCOPED_TRACE(to_string(Shape(dims)));
     const int64_t n = dims.back();
     Tensor x = random_.tensor(Shape(dims));
-    // The largest elements are off the diagonal, so that every row changes its place.
+    // The largest elements are off the diagonal, so every row changes its position.
     for (int64_t i = 0; i < x.size(); ++i) {
       const int64_t row = i / n % n, column = i % n;
       x.set(i, x.at(i) + (column == (row + 1) % n ? 4 * static_cast<double>(n) : 0));
@@ -22,7 +22,7 @@ TEST_P(Simd, InversesOfStacksOfMatrices) {
 TEST_P(Simd, InversesWithPivots) {
   expect_equal(run(OpCode::inverse, {Tensor({2, 2}, {0, 2, 4, 0})}), {0, 0.25, 0.5, 0});
   expect_equal(run(OpCode::inverse, {Tensor({3, 3}, {0, 0, 1, 2, 0, 0, 0, 4, 0})}), {0, 0.5, 0, 0, 0, 0.25, 1, 0, 0});
-  // A pivot of 1e-20 would lose the 1 below it.
+  // With a pivot of 1e-20, the 1 below it would be lost.
   expect_close(
       run(OpCode::inverse, {Tensor({2, 2}, {1e-20F, 1, 1, 1})}),
       [](int64_t i) { return i == 0   ? -1

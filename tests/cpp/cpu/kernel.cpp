@@ -1,10 +1,10 @@
-// What all kernels do alike.
+// Tests the behaviour that all kernels share.
 #include "cpu/kernel_testing.h"
 
 namespace alloy::test {
 namespace {
 
-// Results and operands, on every thread of a loop; and the caller's own mode afterwards, whichever it was.
+// Tests results and operands on every thread of a loop, and the caller's own mode afterwards.
 TEST(Denormals, AreZeroWhileFlushed) {
   const volatile float least = std::numeric_limits<float>::min(), half = 0.5f;
   auto flushes = [&] { return least * half == 0; };

@@ -1,5 +1,5 @@
-// What the tests of kernels share: tensors, running a kernel in every way that it allows, comparing within roundings,
-// and a suite for each instruction set.
+// Tools for the tests of kernels: tensors, running a kernel in every allowed way, comparing within rounding errors, and
+// a suite for each instruction set.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ auto with_native(DType dtype, const F& f) {
   }
 }
 
-// Row-major elements in memory of exactly their size, so that a sanitizer sees every step outside.
+// Row-major elements in memory of exactly their size, so that a sanitizer notices every access outside.
 struct Tensor {
   Type type;
   std::vector<std::byte> bytes;
@@ -103,7 +103,7 @@ inline Dims strides_of(const Shape& shape) {
   return strides;
 }
 
-// From NHWC to NCHW.
+// Reorders NHWC to NCHW.
 inline Shape channels_first(const Shape& s) { return {s[0], s[3], s[1], s[2]}; }
 
 // ---- running ----
@@ -114,7 +114,7 @@ class Guarded {
   explicit Guarded(size_t bytes) : bytes_(bytes), memory_(bytes + 128) {
     std::memset(memory_.data(), 0xAB, memory_.size());
   }
-  // Aligned to 64 where asked for, else to 4 only.
+  // Aligned to 64 bytes if requested, else only to 4.
   std::byte* data(bool aligned) {
     const auto address = reinterpret_cast<uintptr_t>(memory_.data());
     return memory_.data() + (aligned ? (64 - address % 64) % 64 : 0);
@@ -137,7 +137,7 @@ inline void run_kernel(const Kernel& kernel, const std::vector<const std::byte*>
   scratch.expect_intact(true);
 }
 
-// Runs the kernel with weights in its own layout, where it has one.
+// Runs the kernel; packs weights if the kernel wants them packed.
 inline void run_laid_out(Kernel& kernel, std::vector<const std::byte*> operands,
                          const std::vector<std::byte*>& results) {
   const auto own = kernel.prepacked();
@@ -149,8 +149,8 @@ inline void run_laid_out(Kernel& kernel, std::vector<const std::byte*> operands,
   run_kernel(kernel, operands, results);
 }
 
-// Builds the op, runs its kernel, and once more in place wherever the kernel allows, and with weights laid out. Null
-// operands stand for `shape_only` ones.
+// Builds the op and runs its kernel; runs it again in place if the kernel allows that, and with packed weights. Null
+// operands stand for operands whose shape alone is read.
 inline std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {},
                                    int shape_only = -1) {
   Graph graph;
@@ -215,7 +215,7 @@ inline Tensor run(OpCode code, const std::vector<Tensor>& inputs, Attributes att
   return run_all(code, inputs, std::move(attributes), shape_only)[0];
 }
 
-// Float results within `ulps` of the reference rounded to float, plus `absolute`; others equal.
+// Checks that float results are within `ulps` of the reference rounded to float, plus `absolute`; others must be equal.
 inline void expect_close(const Tensor& actual, const std::function<double(int64_t)>& expected, double ulps = 4,
                          double absolute = 0) {
   for (int64_t i = 0; i < actual.size(); ++i) {
@@ -234,7 +234,7 @@ inline void expect_close(const Tensor& actual, const Array& expected, double ulp
   expect_close(actual, [&](int64_t i) { return expected.values[static_cast<size_t>(i)]; }, ulps, absolute);
 }
 
-// The kernel's results against the reference's; those that only move elements are equal.
+// Compares the kernel's results with the reference; results of ops that only move elements must be equal.
 inline void expect_meaning(OpCode code, const std::vector<Tensor>& inputs, const Attributes& attributes = {},
                            double ulps = 0, double absolute = 0, int shape_only = -1) {
   SCOPED_TRACE(std::string(info(code).name) + " of " + to_string(inputs[0].type));
@@ -267,7 +267,7 @@ class Simd : public testing::TestWithParam<int64_t> {
   Random random_;
 };
 
-// Where matrix products go by tiles of the processor, that is one target more.
+// If matrix products can use tiles, there is one more target.
 class Products : public Simd {};
 
 }  // namespace alloy::test

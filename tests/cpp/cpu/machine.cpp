@@ -1,4 +1,4 @@
-// What is read of a processor's caches, from folders as Linux has them.
+// Tests reading a processor's caches, from folders like Linux's.
 #include "cpu/machine.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST_F(Caches, ThatNobodyDescribesAreAsMeasured) {
 
 TEST_F(Caches, WithoutSizeOrWaysAreAsMeasured) {
   describe(0, {"1", "Data", "", "8"});
-  describe(1, {"2", "Unified", "1M", "0"});  // as a fully associative one is described
+  describe(1, {"2", "Unified", "1M", "0"});  // the form for a fully associative cache
   expect_cache(read().l1, 48 << 10, 12);
   expect_cache(read().l2, 2 << 20, 16);
   describe(1, {"2", "Unified", "unknown", "16"});

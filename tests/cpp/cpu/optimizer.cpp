@@ -17,8 +17,8 @@ TEST_P(Simd, OptimizerSteps) {
   }
 }
 
-// The change alone, of whatever size: rate m / (sqrt(v) + epsilon), with beta1 = beta2 = 1, where that is a float and
-// where it is none.
+// Tests the change alone, of any size: rate m / (sqrt(v) + epsilon), with beta1 = beta2 = 1. The change may be too
+// small for a float.
 TEST_P(Simd, AdamDividesByEveryRoot) {
   std::vector<double> second = {0, 1e-45, 1e-38, 1e-20, 1e-12, 3, 1e20, 3e38, kInfinity, kNaN}, first;
   while (second.size() < 500) second.push_back(static_cast<float>(std::exp(random_.uniform(-80, 80))));
@@ -35,7 +35,7 @@ TEST_P(Simd, AdamDividesByEveryRoot) {
         EXPECT_TRUE(std::isnan(y.at(i))) << i;
       } else if (magnitude > 3.4e38) {
         EXPECT_TRUE(std::isinf(y.at(i)) && (y.at(i) > 0) == (change < 0)) << i;
-      } else if (magnitude < 1.2e-38) {  // may be taken for zero
+      } else if (magnitude < 1.2e-38) {  // may count as zero
         EXPECT_LE(std::abs(y.at(i)), 1.2e-38) << i;
       } else {
         EXPECT_NEAR(y.at(i), -change, 6e-7 * magnitude) << "v " << v.at(i) << " epsilon " << e;

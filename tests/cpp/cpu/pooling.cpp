@@ -4,7 +4,7 @@
 namespace alloy::test {
 namespace {
 
-// Of images in NHWC, or over the last four axes if the window has four.
+// For images in NHWC, or over the last four axes if the window has four.
 struct PoolCase {
   Shape source;
   Dims window, strides = ones(), dilations = ones(), padding = Dims(2 * window.size(), 0);
@@ -73,7 +73,7 @@ TEST_P(Simd, PoolingAgainstLoops) {
   }
 }
 
-// The first NaN, for its place and for the gradient.
+// The first NaN gives the index and gets the gradient.
 TEST_P(Simd, ANaNIsTheGreatestOfItsWindow) {
   const PoolCase flat{.source = {}, .window = {2, 2}, .strides = {2, 2}}, deep{.source = {}, .window = {1, 2, 2, 1}};
   expect_pooling(flat, Tensor({1, 2, 4, 1}, {-3, -4, -kInfinity, -kInfinity, -1, -2, -kInfinity, -kInfinity}), random_);
@@ -81,7 +81,7 @@ TEST_P(Simd, ANaNIsTheGreatestOfItsWindow) {
                                             {1, 7, kNaN, kInfinity},
                                             {kNaN, kNaN, kNaN, kNaN},
                                             {3, kNaN, 9, kNaN}}) {
-    // By vectors of channels, too.
+    // Also with whole vectors of channels.
     for (int64_t channels : {1, 37}) {
       Tensor x({DType::float32, Shape({1, 2, 2, channels})});
       for (int64_t i = 0; i < x.size(); ++i) x.set(i, values[i / channels]);

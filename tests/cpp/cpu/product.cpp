@@ -1,4 +1,4 @@
-// Matrix products, by whichever of the ways they go.
+// Tests matrix products, computed in every way.
 #include <numeric>
 
 #include "cpu/kernel_testing.h"
@@ -46,7 +46,7 @@ TEST(MatMul, AgainstLoops) {
   }
 }
 
-// One running sum of 2^18 tenths would be off by 2 in a thousand.
+// One running sum of 2^18 tenths would have an error of 2 in a thousand.
 TEST(MatMul, LongRowsAreAsExactAsShortOnes) {
   for (const int64_t columns : Dims{1, 2, 16}) {
     for (const int64_t inner : Dims{1000, 1 << 14, kMeasured.onednn_call_products / columns, 1 << 18}) {
@@ -71,7 +71,7 @@ struct Product {
   int64_t in_right(int64_t k, int64_t n) const { return b_transposed ? n * inner + k : k * columns + n; }
 };
 
-// Few rows by matrices of every layout, with ends that fill no vector and sums in several parts.
+// Few rows by matrices of every layout, with ends that do not fill a vector, and with sums in several parts.
 TEST_P(Simd, ThinProductsAreSumsOfProducts) {
   for (int64_t rows = 1; rows <= 9; ++rows) {
     for (const Dims& right : {Dims{784, 512}, Dims{1030, 37}, Dims{9, 5000}, Dims{1 << 15, 1}, Dims{1, 1 << 15}}) {
@@ -87,7 +87,7 @@ TEST_P(Simd, ThinProductsAreSumsOfProducts) {
   }
 }
 
-// Extents that fill no tile, vector or block, sums and matrices that are cut into parts, and every layout.
+// Extents that do not fill a tile, vector or block; sums and matrices that are cut into parts; every layout.
 TEST_P(Products, AreAsExactAsSumsInFloat32) {
   const Dims extents[] = {
       {65, 64, 70}, {97, 131, 203}, {300, 520, 79}, {64, 1100, 97}, {600, 70, 90}, {150, 513, 1100}, {33, 200, 1500},
@@ -135,7 +135,7 @@ TEST_P(Products, OfAnyNumberOfThreads) {
   set_kernel_threads(before);
 }
 
-// Lines of any size, whose products are neither too large nor too small: errors are relative to each element.
+// Rows of any magnitude, with products of normal size: errors are relative to each element.
 TEST_P(Products, KeepTheRangeOfFloat32) {
   for (int layout = 0; layout < 4; ++layout) {
     const Product p{70, 96, 80, layout % 2 == 1, layout >= 2};
@@ -157,14 +157,14 @@ TEST_P(Products, KeepTheRangeOfFloat32) {
           exact += product;
           scale += product * product;
         }
-        const double tolerance = 2e-6 * std::sqrt(scale) + 1e-36;  // denormals may be taken for zero
+        const double tolerance = 2e-6 * std::sqrt(scale) + 1e-36;  // denormals may count as zero
         EXPECT_NEAR(y.at(m * p.columns + n), exact, tolerance) << m << ' ' << n;
       }
     }
   }
 }
 
-// What is not finite, or so large that a part of it would not be, is nobody else's: other elements stay as they are.
+// An element that is not finite, or so large that a part of it would not be, must not change other elements.
 TEST_P(Products, OfInfinitiesAndNaNs) {
   const double large = std::numeric_limits<float>::max(), values[] = {kInfinity, -kInfinity, kNaN, large, -large};
   for (int layout = 0; layout < 4; ++layout) {

@@ -1,4 +1,4 @@
-// Random numbers against the generator as it is written down, one number after the other.
+// Tests random numbers against the published generator, number by number.
 #include "ir/rules/random_state.h"
 #include "kernel_testing.h"
 #include "reference/philox.h"
@@ -6,8 +6,8 @@
 namespace alloy::test {
 namespace {
 
-// The known answers that come with the generator's publication (Random123): of zeros, of ones in every bit, and of the
-// first digits of pi.
+// The known answers published with the generator (Random123): for zeros, for ones in every bit, and for the first
+// digits of pi.
 TEST(Philox, KnownAnswers) {
   using reference::philox, reference::PhiloxBlock;
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -24,7 +24,7 @@ Tensor tensor_of(const RandomState& state) {
 
 Tensor like(int64_t count, DType dtype = DType::float32) { return Tensor({dtype, Shape({count})}); }
 
-// The numbers and the state behind them against the stream of the state.
+// Compares the numbers and the next state with the state's stream.
 void expect_random(const RandomState& state, const Tensor& like, const Attributes& attributes, double ulps = 0,
                    double absolute = 0) {
   expect_meaning(OpCode::random, {tensor_of(state), like}, attributes, ulps, absolute, 1);
@@ -34,7 +34,7 @@ Tensor draw(const RandomState& state, int64_t count, const Attributes& attribute
   return run(OpCode::random, {tensor_of(state), like(count)}, attributes, 1);
 }
 
-// Counts that leave vectors and blocks incomplete, and counters that carry in the middle of a vector.
+// Counts that do not fill vectors and blocks, and counters that carry in the middle of a vector.
 TEST_P(Simd, ARandomTensorIsTheStreamOfItsState) {
   for (const RandomState& state :
        {random_state(7), random_state(0xFFFFFFFD, 5, 3), random_state(~uint64_t{0} - 2, 5, 3),
@@ -45,7 +45,7 @@ TEST_P(Simd, ARandomTensorIsTheStreamOfItsState) {
   }
 }
 
-// Truncated on either side, in the middle, and so far out that the probabilities are small.
+// Truncated on either side, in the middle, and so far out that probabilities are small.
 TEST_P(Simd, RandomNumbersOfEveryDistribution) {
   expect_random(random_state(11), like(4003), random_attributes("normal", 0, 0), 8, 2e-6);
   expect_random(random_state(5), like(1001), random_attributes("normal", 0, 0, "box_muller"), 0, 6e-6);
@@ -62,7 +62,7 @@ TEST_P(Simd, RandomNumbersOfEveryDistribution) {
   }
 }
 
-// The uniform number at 4714 of this seed is 0, and Apple's normal one was reported as NaN.
+// The uniform number 4714 of this seed is 0; Apple's normal number for it was reported to be NaN.
 TEST_P(Simd, RandomNormalNumbersAreFinite) {
   const RandomState state = random_state(2069102477);
   const double least = draw(state, 5000, random_attributes("normal", 0, 0)).at(4714);

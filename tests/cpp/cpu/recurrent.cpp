@@ -1,4 +1,4 @@
-// Recurrent cells and their gradients, and the same bits with any number of threads.
+// Tests recurrent ops and their gradients; results must be the same bits with any number of threads.
 #include "cpu/kernel_testing.h"
 
 namespace alloy::test {
@@ -16,7 +16,7 @@ struct CellCase {
   Attributes attributes;
 };
 
-// Each as it is, and with everything that it can have.
+// Each without and with all optional operands.
 std::vector<CellCase> cells() {
   const Attributes rnn{{Attr::kActivations, Dims{2}}}, lstm{{Attr::kActivations, Dims{3, 3, 2, 3, 2}}},
       gru{{Attr::kActivations, Dims{3, 3, 2}}}, gru_after = with(gru, Attr::kResetAfter, true);
@@ -32,7 +32,7 @@ std::vector<CellCase> cells() {
           {OpCode::gru, OpCode::gru_gradient, 3, full(with(gru_after, Attr::kFlipZ, true))}};
 }
 
-// The operands of a cell, and of its gradient.
+// The operands of an op and of its gradient.
 struct Operands {
   std::vector<Tensor> forward, backward;
 

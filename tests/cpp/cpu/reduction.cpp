@@ -6,7 +6,7 @@ namespace {
 
 void expect_reduction(OpCode code, const Tensor& x, const Dims& axes) {
   SCOPED_TRACE("over " + to_string(Shape(axes)));
-  // Sums cancel; their error is measured by what is summed, at most 2 an element.
+  // Sums cancel; their error is measured by the sum of magnitudes, at most 2 for an element.
   double count = 1;
   for (int64_t axis : axes) count *= static_cast<double>(x.type.shape[*normalize_axis(axis, x.type.shape.rank())]);
   const double absolute = code == OpCode::sum ? 1e-7 * count : code == OpCode::mean ? 1e-7 : 0;
@@ -20,7 +20,7 @@ TEST_P(Simd, ReductionsOverAllSetsOfAxes) {
       if (!accepts(row.types, dtype)) continue;
       for (const Shape& shape :
            {Shape({3, 4, 5, 7}), Shape({2, 1, 37, 3}), Shape({1, 1, 1, 1}), Shape({2, 17, 1, 70})}) {
-        // Products of few or small factors, so that integers do not overflow.
+        // Products of few or small factors, so integers do not overflow.
         const Tensor x = row.code == OpCode::product
                              ? random_.tensor(shape, dtype, dtype == DType::float32 ? 0.9 : -0.2,
                                               dtype == DType::float32 ? 1.1 : 0.4)
@@ -59,7 +59,7 @@ TEST(Reductions, FloatSumsStayAccurate) {
   x.type.shape = Shape({1 << 20, 2});
   const Tensor columns = run(OpCode::sum, {x}, {{Attr::kAxes, Dims{0}}});
   EXPECT_NEAR((columns.at(0) + columns.at(1)) / truth, 1, 2e-7);
-  // A mean far from 0 does not spoil the variance.
+  // The variance is exact although the mean is far from 0.
   Tensor far(Type{DType::float32, Shape({4096})});
   for (int64_t i = 0; i < far.size(); ++i) far.set(i, 10000 + static_cast<double>(i % 2));
   EXPECT_NEAR(run(OpCode::variance, {far}, {{Attr::kAxes, Dims{0}}}).at(0), 0.25, 1e-6);

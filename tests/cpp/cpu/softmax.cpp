@@ -22,7 +22,7 @@ TEST_P(Simd, SoftmaxFamily) {
 }
 
 TEST_P(Simd, SoftmaxDoesNotOverflow) {
-  // Short rows one by one and many at once, and a long one.
+  // Short rows one by one and many at once, and a long row.
   for (const auto& [rows, n] : {std::pair<int64_t, int64_t>{1, 4}, {40, 4}, {1, 40}}) {
     Tensor x({DType::float32, Shape({rows, n})}), labels(x.type);
     for (int64_t i = 0; i < x.size(); ++i) {
@@ -37,7 +37,7 @@ TEST_P(Simd, SoftmaxDoesNotOverflow) {
   }
 }
 
-// The loss of a right answer is what the other classes add to the sum, however little that is.
+// The loss of a right answer is what the other classes add to the sum, even if that is very little.
 TEST_P(Simd, LogSumsNearZeroAreExact) {
   for (const Shape& shape : {Shape({100, 3}), Shape({4, 16}), Shape({3, 40}), Shape({2, 3000}), Shape({60, 7, 5})}) {
     for (double margin : {0.1, 3.0, 16.0, 30.0, 80.0}) {

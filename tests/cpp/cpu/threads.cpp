@@ -1,4 +1,4 @@
-// Threads that wait for work, and how many a process may have.
+// Tests threads that wait for work, and the number of threads that a process may have.
 #include <sys/resource.h>
 #include <unistd.h>
 #include <chrono>
@@ -12,12 +12,12 @@
 namespace alloy::test {
 namespace {
 
-// How many the process has.
+// The number of the process's threads.
 int64_t thread_total() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
 }
 
-// What waits for nobody needs no other thread, on whichever thread of the program it runs.
+// Work that waits for nobody needs no other thread, on any thread of the program.
 TEST(Threads, OneIsTheCallers) {
   const int before = kernel_threads();
   set_kernel_threads(1);
@@ -33,10 +33,10 @@ TEST(Threads, OneIsTheCallers) {
   set_kernel_threads(before);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which needs memory of its own for a thread
-// A process that may start no thread goes on without.
+#ifndef __SANITIZE_ADDRESS__  // which needs memory for each thread
+// A process that may not start threads works without them.
 TEST(Threads, WaitingSurvivesWithoutThreads) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // with no stacks left over from threads that ended
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // without stacks of threads that have ended
   auto wait_without_threads = [] {
     set_kernel_threads(2);
     rlimit limit{};
@@ -62,7 +62,7 @@ TEST(Threads, ThoseThatSleepDoNotHoldUpTheEndOfTheProcess) {
   for (int milliseconds : {0, 1, 50}) EXPECT_EXIT(end(milliseconds), testing::ExitedWithCode(0), "");
 }
 
-// A control group's files, and what /proc/self/cgroup would say, in a directory of their own.
+// A control group's files, and a substitute for /proc/self/cgroup, in a directory of their own.
 class Groups {
  public:
   Groups() { std::filesystem::create_directories(root_); }

@@ -1,5 +1,5 @@
-// What the engine asks the framework to compile: how, with which targets and copies; and what it says when the answer
-// makes no sense.
+// Tests the compilations that the engine requests of the framework: their options, targets and copies, and the errors
+// for senseless answers.
 #include "engine/device_info.h"
 #include "engine/error.h"
 #include "engine_testing.h"
@@ -78,7 +78,7 @@ TEST_P(Compilation, OfTensorsThatNobodyGaveIsRefused) {
   EXPECT_EQ(refusal(Watch::Lie::kForeign), "[compile] The framework's executable has a tensor that it was not given.");
 }
 
-// Nothing says whether Apple's framework keeps a feed that no target needs.
+// Apple does not document whether an executable keeps a feed that no target needs.
 TEST_P(Compilation, WithoutAFeedThatNothingNeeds) {
   watch.lie(Watch::Lie::kFeedLess);
   EXPECT_NO_THROW(step_of(*graph->compile({x}, {ir.value(OpCode::add, {v, v})}, {})));

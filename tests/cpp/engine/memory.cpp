@@ -1,5 +1,5 @@
-// What a training step asks of the heap once it is running: nothing the size of a tensor, and nothing that it keeps.
-// The allocator of the whole process is counted, so that no layer can hide.
+// Tests the heap memory of a running training step: it takes nothing of a tensor's size and keeps nothing. Counts the
+// allocations of the whole process, so that every layer is included.
 #include <gtest/gtest.h>
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
@@ -34,7 +34,7 @@ void uncount(void* memory) {
 
 }  // namespace
 
-// In place of glibc's, for every library of the process.
+// Replaces glibc's functions for every library of the process.
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -69,7 +69,7 @@ using ir::Expr;
 using ir::OpCode;
 using ir::Shape;
 
-constexpr int64_t kBatch = 512;  // oneDNN itself takes up to 16 KB in a product
+constexpr int64_t kBatch = 512;  // oneDNN itself takes up to 16 KB for a product
 
 Expr placeholder(Graph& graph, Shape shape) {
   return Expr(graph.ir(), graph.ir().value(OpCode::placeholder, {},
@@ -133,11 +133,11 @@ TEST(Memory, AStepThatRunsAllocatesNoTensorAndKeepsNothing) {
     executable->run(step, feeds, results);
     if (i == 0) first = last;
   }
-  // The counting works: compiling took more than any tensor.
+  // Shows that counting works: compiling took more than any tensor.
   ASSERT_GT(g_largest, 64u << 10);
   g_largest = 0;
-  // What a step keeps, ten turns of them all keep. (Beside other processes a thread may start in one of them, for the
-  // others to sleep.)
+  // Memory that a step keeps would be kept in all ten turns. (Beside other processes, a thread may start in one of
+  // them.)
   int64_t least_kept = INT64_MAX;
   for (int turn = 0; turn < 10; ++turn) {
     const int64_t live = g_live;

@@ -1,4 +1,5 @@
-// Variables in both storages and feeds: what a run reads and leaves, which arrays it is given, what a failure costs.
+// Tests variables in both storages, and feeds: the values that a run reads and leaves, the arrays it is given, the
+// effect of a failure.
 #include <sys/mman.h>
 
 #include <optional>
@@ -79,7 +80,7 @@ TEST_P(State, AssignedAndNeverRead) {
   EXPECT_EQ(value(a), 7);
 }
 
-// Executables that write some, all and none of the variables take turns.
+// Executables that write some, all and none of the variables run in turns.
 TEST_P(State, NoArrayIsBothFedAndWritten) {
   const Value a = scalar(0), b = scalar(0);
   Op *step_a = assign(ir, a, sum(a, number(1))), *step_b = assign(ir, b, sum(b, a));
@@ -158,7 +159,7 @@ TEST(Device, TheEndOfTheProcessIsNoFailureOfTheDevice) {
 
 class Feeds : public testing::TestWithParam<VariableStorage> {};
 
-// Memory that is not there any more cannot be touched unnoticed.
+// Accessing freed memory would be noticed.
 TEST_P(Feeds, MemoryIsLentForOneRunAlsoIfItFails) {
   constexpr size_t kCount = 1 << 16;
   const auto graph = std::make_shared<engine::Graph>(GetParam());
@@ -180,7 +181,7 @@ TEST_P(Feeds, MemoryIsLentForOneRunAlsoIfItFails) {
     EXPECT_EQ(doubled, std::vector<float>(kCount, 2 * value));
     EXPECT_EQ(same, std::vector<float>(kCount, value));
   };
-  // Apple's devices do not say what they hold.
+  // Apple's devices do not report their allocations.
   const auto allocated = [] {
     const auto stats = engine::device_stats();
     return stats ? std::optional(stats->allocated_bytes) : std::nullopt;
@@ -198,7 +199,7 @@ TEST_P(Feeds, MemoryIsLentForOneRunAlsoIfItFails) {
     }
     run_mapped(3);
     expect(3);
-    // Between elements no page begins.
+    // No page begins between elements.
     run(elsewhere.data() + (reinterpret_cast<uintptr_t>(elsewhere.data()) % 64 == 0), 4);
     expect(4);
   }

@@ -1,4 +1,5 @@
-// Steps in flight: their order, how many there are, what they read and leave, what a failure costs those behind.
+// Tests steps in flight: their order and number, the values they read and leave, the effect of a failure on later
+// steps.
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -18,7 +19,7 @@ using engine::Submission;
 using engine::VariableStorage;
 using namespace std::chrono_literals;
 
-// A step that adds x to a variable and gives the sum.
+// A step that adds x to a variable and returns the sum.
 class Submissions : public testing::TestWithParam<VariableStorage> {
  public:
   static constexpr size_t kCount = 1 << 16;
@@ -121,7 +122,7 @@ TEST_P(Submissions, ReadTheirFeedsAsTheyWereUnlessSomebodyKeepsThem) {
 }
 
 TEST_P(Submissions, WaitForTheOldestWhereTooManyAreInFlight) {
-  if (keeps_variables()) graph->set_most_in_flight(1);  // which is what this storage allows anyway
+  if (keeps_variables()) graph->set_most_in_flight(1);  // which this storage sets anyway
   step_of(*step);
   watch.hold();
   std::vector<std::shared_ptr<Submission>> flying;
@@ -153,7 +154,7 @@ TEST_P(Submissions, BehindOneThatFailsFailToo) {
   watch.fail_next();
   const auto failing = submit(1);
   std::shared_ptr<Submission> behind;
-  // Buffers: the next one waits for the end of the one before, and is told at once.
+  // Buffers: the next step waits for the end of the one before, and gets its error at once.
   if (keeps_variables()) {
     EXPECT_EQ(message([&] { submit(1); }), "[step] A step before this one failed: The device was lost.");
   } else {
@@ -188,7 +189,7 @@ TEST_P(Submissions, ThatFailedAndThatNobodyReadsAreToldByTheNextStep) {
   EXPECT_EQ(first(*submit(1)), now + 1);
 }
 
-// What two of a graph's steps do on two queues without an event is what they do on one.
+// Two steps of a graph on two queues without an event give the same results as on one queue.
 TEST_P(Submissions, OfOneGraphKeepTheirOrderOnTwoQueues) {
   const auto one = std::make_shared<engine::Queue>(), other = std::make_shared<engine::Queue>();
   const auto gate = std::make_shared<engine::Event>();
@@ -230,7 +231,7 @@ TEST_P(Submissions, AreFedWhereTheyLie) {
   std::shared_ptr<Submission> from = submit(3);
   const uint64_t before = engine::stats().bytes_to_device;
   const auto fed = follower.submit(from, order), again = follower.submit(from);
-  from.reset();  // its result stays until the others are over
+  from.reset();  // its result lives until the other steps have ended
   watch.release();
   EXPECT_EQ(first(*fed), 8);
   EXPECT_EQ(first(*again), 8);
@@ -250,7 +251,7 @@ TEST_P(Submissions, ThatFailTakeAlongWhatIsFedTheirResults) {
             "The device was lost.");
   const std::string refused = message([&] { follower.submit(failing); });
   EXPECT_EQ(refused, "[step] The step whose result it is fed failed: The device was lost.");
-  // Each graph has been told, or is told once, and goes on.
+  // Each graph gets the error once, now or later, and goes on.
   EXPECT_NE(message([&] { first(*failing); }), "no failure");
   EXPECT_NE(message([&] { first(*fed); }), "no failure");
   std::vector<float> ones(kCount, 1), out(kCount);
@@ -262,7 +263,7 @@ TEST_P(Submissions, ThatFailTakeAlongWhatIsFedTheirResults) {
 }
 
 TEST_P(Submissions, BehindSeveralThatFailSayItOnce) {
-  if (keeps_variables()) return;  // which have one in flight
+  if (keeps_variables()) return;  // which allow only one step in flight
   graph->set_most_in_flight(4);
   step_of(*step);
   watch.hold();
@@ -277,7 +278,7 @@ TEST_P(Submissions, BehindSeveralThatFailSayItOnce) {
   }
 }
 
-// Nobody waits for a graph that goes, where an event holds its steps; their memory goes when they are over.
+// A graph that is freed while an event holds its steps does not wait; the steps' memory is freed when they end.
 TEST_P(Submissions, WhoseGraphGoesAreNotWaitedFor) {
   const uint64_t live = engine::stats().live_objects;
   const auto gate = std::make_shared<engine::Event>();
@@ -321,7 +322,7 @@ TEST_P(Submissions, TellOnceWhenTheyAreOver) {
   EXPECT_EQ(told, 4);
 }
 
-// As a trainer's batches do: each memory is lent once to each run.
+// Like a trainer's batches: each memory is lent once to each run.
 TEST_P(Submissions, MemoryThatTakesTurnsIsLentOnce) {
   struct Free {
     void operator()(const void* memory) const { std::free(const_cast<void*>(memory)); }
@@ -341,7 +342,7 @@ TEST_P(Submissions, MemoryThatTakesTurnsIsLentOnce) {
   EXPECT_EQ(watch.lent(), 3u);  // one run, which is reused
 }
 
-// What a waiting thread asks may throw, and then nothing has changed.
+// A check called while waiting may throw; then nothing has changed.
 TEST_P(Submissions, ThatAreWaitedForMayBeGivenUp) {
   struct Interrupted {};
   const auto gate = std::make_shared<engine::Event>();
@@ -361,7 +362,7 @@ TEST_P(Submissions, ThatAreWaitedForMayBeGivenUp) {
   EXPECT_EQ(value(), 2);
 }
 
-// The framework's call returns at the end of the run, but nobody knows whether the handler has been told by then.
+// The framework's call returns at the end of the run, but the handler may not have been called by then.
 TEST_P(Submissions, ACallWhoseEndIsNeverToldMayBeGivenUp) {
   struct Interrupted {};
   std::vector<float> ones(kCount, 1), out(kCount);

@@ -1,4 +1,4 @@
-// The cost of ops against counts by hand: what the convention of cost.h says, written out with numbers.
+// Compares the cost of ops with counts by hand: the convention of cost.h, written out in numbers.
 #include "ir/rules/cost.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST_F(Costs, OfTableOps) {
       case Family::kBinary:
       case Family::kActivationGradient: expect(op.code, {row, column}, {}, 6, 5, 6); break;
       case Family::kPredicate: EXPECT_EQ(cost(*graph.add(op.code, {x})), (Cost{6, 24, 6})) << op.name; break;
-      case Family::kComparison:  // its result has one byte an element
+      case Family::kComparison:  // its result has one byte for each element
         EXPECT_EQ(cost(*graph.add(op.code, {row, column})), (Cost{6, 20, 6})) << op.name;
         break;
       case Family::kTernary: expect(op.code, {x, row, column}, {}, 6, 11, 6); break;
@@ -65,12 +65,12 @@ TEST_F(Costs, OfTableOps) {
   }
 }
 
-// The structured ops, a kind each.
+// One structured op of each kind.
 class StructuredCosts : public Costs {
  protected:
   const Value x = feed({2, 3}), row = feed({3}), one = feed({1}), v = variable(graph, f32({2, 3}));
 
-  // What is there already, or gets another name.
+  // Values that exist already or are only renamed.
   void of_names() {
     expect(*x.op, 0, 0, 0);
     expect(*v.op, 0, 0, 0);
@@ -134,20 +134,21 @@ class StructuredCosts : public Costs {
            70);
     expect(OpCode::matmul, {feed({5, 4}), b}, {}, 2 * (2 * 5 * 7) * 4, 20 + 56, 70);
     expect(OpCode::inverse, {feed({2, 5, 5})}, {}, 2 * (2 * 5 * 5) * 5, 50, 50);
-    // 2 * 5 * 7 scores of 4 products, each the weight of 3 numbers.
+    // 2 * 5 * 7 scores, each a sum of 4 products and then a factor of 3 numbers.
     const Value key = feed({2, 7, 4}), value = feed({2, 7, 3});
     expect(OpCode::scaled_dot_product_attention, {a, key, value}, {{Attr::kScale, 0.5}},
            40 + (2 * 5 * 7) * (2 * 4 + 5 + 2 * 3), 40 + 56 + 42, 30);
     expect(OpCode::scaled_dot_product_attention, {a, key, value, feed({5, 7})}, {{Attr::kScale, 0.5}},
            40 + (2 * 5 * 7) * (2 * 4 + 1 + 5 + 2 * 3), 40 + 56 + 42 + 35, 30);
-    // 8 * 5 complex numbers, of which lines of 8 and of 5 (rounded up to 8) are transformed.
+    // 8 * 5 complex numbers; lines of 8 and of 5 (rounded up to 8) are transformed.
     expect(OpCode::fourier_transform, {feed({8, 5, 2})},
            {{Attr::kAxes, Dims{0, 1}}, {Attr::kInverse, false}, {Attr::kScaling, std::string("none")}},
            5 * (8 * 5) * (3 + 3), 80, 80);
   }
 
   void of_cells() {
-    // 5 steps of 2 sequences, 3 units: a product of 10 rows by all weights; a sequence has 30 elements a gate.
+    // 5 steps of 2 sequences with 3 units: a product of 10 rows by all weights; a sequence has 30 elements for each
+    // gate.
     const Attributes one{{Attr::kActivations, Dims{2}}}, five{{Attr::kActivations, Dims{3, 3, 2, 3, 2}}},
         three{{Attr::kActivations, Dims{3, 3, 2}}};
     const Value state = feed({2, 3}), w1 = feed({3, 3}), w3 = feed({9, 3}), w4 = feed({12, 3}), x1 = feed({5, 2, 3}),
@@ -164,7 +165,7 @@ class StructuredCosts : public Costs {
 
   void of_convolutions() {
     const Value image = feed({2, 5, 5, 4}), weights = feed({3, 3, 2, 6}), result = feed({2, 5, 5, 6});
-    // An element of the result is a sum over 3x3 pixels of 2 of the 4 channels. The gradients are as many products.
+    // An element of the result is a sum over 3x3 pixels of 2 of the 4 channels. Each gradient needs as many products.
     const uint64_t same = 2 * (2 * 5 * 5 * 6) * (3 * 3 * 2);
     expect(OpCode::conv2d, {image, weights}, convolution("same", 2), same, 200 + 108, 300);
     expect(OpCode::conv2d_data_gradient, {result, weights, image}, convolution("same", 2), same, 300 + 108, 200);
@@ -175,7 +176,7 @@ class StructuredCosts : public Costs {
                                    Attr::kWeightsLayout, std::string("OIHW"));
     expect(OpCode::conv2d, {feed({1, 2, 5, 4}), feed({7, 2, 3, 1})}, turned, 2 * (7 * 3 * 4) * (2 * 3 * 1), 40 + 42,
            84);
-    // An element is a sum over 2x3x1 places of 1 of the 2 channels.
+    // An element is a sum over 2x3x1 positions of 1 of the 2 channels.
     const Value volume = feed({1, 3, 4, 5, 2}), filters = feed({2, 3, 1, 1, 4}), convolved = feed({1, 3, 4, 5, 4});
     const uint64_t three = 2 * (3 * 4 * 5 * 4) * (2 * 3 * 1);
     expect(OpCode::conv3d, {volume, filters}, convolution_3d("same", 2), three, 120 + 24, 240);
@@ -203,7 +204,7 @@ class StructuredCosts : public Costs {
   }
 
   void of_regions() {
-    // exp(x + row) in one go; and a branch of two additions, which moves more, against a softmax, which computes more.
+    // exp(x + row) as one op; and a branch of two additions, which moves more, beside a softmax, which computes more.
     std::vector<std::unique_ptr<Block>> chain;
     graph.open_region();
     const Value sum = graph.value(OpCode::add, {x, row});
@@ -216,7 +217,7 @@ class StructuredCosts : public Costs {
   }
 
   void of_loops() {
-    // Four sums of x; and one pass through both regions of a loop of which nobody knows how often it runs.
+    // Four sums of x; and one pass through both regions of a loop with an unknown number of iterations.
     const auto number = [&](double value) { return constant(graph, i32({}), value); };
     const Op* sums = for_loop(graph, {number(0), number(8), number(2)}, {x}, [&](const std::vector<Value>& a) {
       expect(*a[1].op, 0, 0, 0);

@@ -1,4 +1,4 @@
-// Gradients of the user's own: what their op may be, and what becomes of it.
+// Tests custom gradients: the legal forms of the op, and the passes over it.
 #include "ir/grammar.h"
 #include "ir/text/text.h"
 #include "ir/transform/gradients.h"
@@ -10,7 +10,7 @@
 namespace alloy::test {
 namespace {
 
-// sin x, whose gradient is that of the incoming one times what `slope` makes of x.
+// sin x with a custom gradient: the incoming gradient times slope(x).
 struct Sine {
   Graph graph;
   Value x = placeholder(graph, f32({U, 3})), sine = graph.value(OpCode::sin, {x}), kept;
@@ -38,7 +38,7 @@ TEST(CustomGradient, IsWhatItsRegionSays) {
   EXPECT_EQ(print(*again), print(g.graph));
 }
 
-// What only the gradient uses is not computed without it.
+// Values that only the gradient uses are not computed in a run without it.
 TEST(CustomGradient, NeedsNothingUnlessItIsAskedFor) {
   Sine g;
   EXPECT_EQ(live_ops({g.op->result()}, {}).size(), 3u);
@@ -75,7 +75,7 @@ TEST(CustomGradient, IsOfItsOperandsTypes) {
   EXPECT_EQ(said({x, x}, 2, {}), "no error");
 }
 
-// From where a derivative flows to a result, but not through the operands.
+// The values from which a derivative flows to a result, but not through the operands.
 TEST(CustomGradient, OverlooksNothing) {
   Graph graph;
   const Value x = placeholder(graph, f32({2})), w = variable(graph, f32({2})), n = placeholder(graph, i32({2}));

@@ -1,4 +1,4 @@
-// Steps cut at ops of libraries: which part computes what, and what passes between parts.
+// Tests steps cut at ops of libraries: the work of each part, and the values that pass between parts.
 #include "ir/transform/cut.h"
 
 #include "ir/grammar.h"
@@ -22,7 +22,7 @@ Cut cut_of(const std::vector<Value>& feeds, const std::vector<Value>& results, c
   Cut made = cut(step);
   for (const Part& part : made.parts) EXPECT_EQ(verify(*part.graph), std::vector<std::string>{});
   for (Part& part : made.parts) {
-    for (NativeCall& call : part.calls) call.op = nullptr;  // of the step, which ends here
+    for (NativeCall& call : part.calls) call.op = nullptr;  // of the step, which is freed here
   }
   return made;
 }
@@ -55,7 +55,7 @@ TEST(Cuts, AreWhereOpsOfLibrariesStand) {
   EXPECT_EQ(made.parts[1].graph->body().results.size(), 1u);
 }
 
-// What a call does not wait for is computed behind it; what both need is passed on.
+// Work that a call does not need is done after it; values that both need are passed on.
 TEST(Cuts, ComputeAsLateAsTheyCan) {
   Graph graph;
   const Value x = placeholder(graph, f32({2}));
@@ -71,7 +71,8 @@ TEST(Cuts, ComputeAsLateAsTheyCan) {
   EXPECT_EQ(made.parts[1].entering[0], made.parts[0].leaving[0]);
 }
 
-// Constants, variables, other shapes of a value and broadcasts cost nothing; of what only lends its shape that is kept.
+// Constants, variables, renamed values and broadcasts are free. Of an operand whose shape alone is read, only the shape
+// is kept.
 TEST(Cuts, ComputeAgainWhatCostsNothing) {
   Graph graph;
   const Value x = placeholder(graph, f32({2, 3})), row = placeholder(graph, f32({3})), w = variable(graph, f32({3}));
@@ -83,7 +84,7 @@ TEST(Cuts, ComputeAgainWhatCostsNothing) {
   EXPECT_EQ(kinds(made.parts[1]),
             (Names{"variable", "placeholder", "empty", "broadcast_like", "placeholder", "multiply", "add"}));
   EXPECT_EQ(made.parts[1].feeds, Sizes{});
-  EXPECT_EQ(made.values.size(), 3u);  // the operand of the call, its result, and what is broadcast
+  EXPECT_EQ(made.values.size(), 3u);  // the call's operand, its result, and the broadcast operand
 }
 
 TEST(Cuts, PassOnWhatCallsMakeOfFeedsVariablesAndEachOther) {
@@ -115,7 +116,7 @@ TEST(Cuts, AssignInTheLastPart) {
   EXPECT_EQ(made.parts[1].entering.size(), 1u);
 }
 
-// Loops and conditionals are copied with what they use from outside.
+// Loops and conditionals are copied with the outside values that they use.
 TEST(Cuts, KeepRegionsWhole) {
   Graph graph;
   const Value x = placeholder(graph, f32({2})), flag = placeholder(graph, bools({}));
@@ -128,7 +129,7 @@ TEST(Cuts, KeepRegionsWhole) {
   EXPECT_EQ(kinds(made.parts[1]), (Names{"placeholder", "placeholder", "placeholder", "sin", "if_else"}));
 }
 
-// Random numbers are drawn once, wherever they are used.
+// Random numbers are drawn once, even if both parts use them.
 TEST(Cuts, ComputeNothingTwiceThatWouldDiffer) {
   Graph graph;
   const Value x = placeholder(graph, f32({2}));

@@ -1,5 +1,4 @@
-// Lists of integers: those inside the object, those that outgrow it, copies and moves of both, held against
-// std::vector.
+// Tests lists of integers against std::vector: short lists inside the object, long ones, copies and moves of both.
 #include "ir/dims.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +30,7 @@ TEST(Dims, AreCopiedAndMoved) {
     EXPECT_EQ(copy, some);
     Dims moved = std::move(copy);
     EXPECT_EQ(as_vector(moved), held);
-    EXPECT_TRUE(copy.empty());  // NOLINT: what is left of a list that was moved is empty
+    EXPECT_TRUE(copy.empty());  // NOLINT: a moved-from list is empty
     copy.push_back(1);
     EXPECT_EQ(as_vector(copy), Vector{1});
     for (const int64_t other : {0, 6, 7, 40}) {
@@ -68,7 +67,7 @@ TEST(Dims, ChangeAsVectorsDo) {
         case 1: dims.insert(dims.begin() + at, value), vector.insert(vector.begin() + at, value); break;
         case 2: {
           const Vector part(vector.begin() + from, vector.begin() + at);
-          dims.insert(dims.begin() + at, dims.begin() + from, dims.begin() + at);  // of itself
+          dims.insert(dims.begin() + at, dims.begin() + from, dims.begin() + at);  // a range of the list itself
           vector.insert(vector.begin() + at, part.begin(), part.end());
           break;
         }

@@ -1,5 +1,5 @@
-// Effects turned into values: text in, text out. That random graphs keep their meaning is shown with the
-// passes (compiler/resolve.cpp).
+// Tests effects turned into values: text in, text out. Tests on random graphs in compiler/resolve.cpp show that results
+// do not change.
 #include "graph_builder.h"
 #include "ir/grammar.h"
 #include "ir/text/text.h"
@@ -77,8 +77,7 @@ TEST(RemoveEffects, AssignmentsThatOnlyComeBeforeSomethingHappen) {
 
 TEST(RemoveEffects, ConditionalAssignmentsBecomeResults) {
   const std::string flag = "  %4 = placeholder() {shape = (), dtype = bool} : bool()\n";
-  // One branch assigns slot 4, the other slot 7; what is read afterwards and inside is what was assigned on
-  // the way.
+  // One branch assigns slot 4, the other slot 7; later reads, in and after the branches, see the assigned values.
   EXPECT_EQ(pure(flag + "  %5 = assign(%3, %1)\n"
                         "  %6 = if_else(%4) : float32(3,)\n"
                         "  region {\n"
@@ -117,7 +116,7 @@ TEST(RemoveEffects, KeepsTheNameOfAConditional) {
     graph.open_region();
     graph.name = "inner";
     const Value a = graph.value(OpCode::exp, {x});
-    // Inside a region one op may be told to come after another.
+    // Inside a region, an op may have to run after another.
     graph.after = {a.op};
     const Value b = graph.value(OpCode::log, {x});
     graph.after.clear();

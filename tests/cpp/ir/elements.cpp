@@ -1,4 +1,4 @@
-// What is known of integers before a run, of every op.
+// Tests the integers that are known before a run, for every op.
 #include "ir/rules/elements.h"
 
 #include <set>
@@ -16,7 +16,7 @@ class KnownElements : public ::testing::Test {
                        {{Attr::kValue, std::make_shared<Literal>(type, std::as_bytes(std::span(elements)))}});
   }
 
-  // What is known of the value is what a run gives, without a feed.
+  // Compares the known elements with the elements that a run without feeds gives.
   void expect(Value v) {
     SCOPED_TRACE(v.op->info().name);
     seen.insert(v.op->code);
@@ -42,7 +42,7 @@ class KnownElements : public ::testing::Test {
 TEST_F(KnownElements, OfTableOps) {
   const Value a = numbers({7, -2, 0}), b = numbers({2, 5, -3}), two = constant(graph, i32({}), 2);
   for (const OpInfo& row : op_table()) {
-    if (row.types != TypeClass::numeric || row.code == OpCode::power) continue;  // powers are not looked at
+    if (row.types != TypeClass::numeric || row.code == OpCode::power) continue;  // powers are never known
     switch (row.family) {
       case Family::kUnary: expect(row.code, {a}); break;
       case Family::kBinary:
@@ -51,7 +51,7 @@ TEST_F(KnownElements, OfTableOps) {
         break;
       case Family::kTernary: expect(row.code, {a, b, two}); break;
       case Family::kReduction: expect(row.code, {b}, {{Attr::kAxes, Dims{0}}}); break;
-      default: break;  // of bools, or not looked at
+      default: break;  // bools, or never known
     }
   }
 }

@@ -1,5 +1,5 @@
-// The values of gradients: each rule, in double precision, against central differences of the op itself, with
-// a seed that weighs every element of the result differently.
+// Tests the values of gradients: each rule, in double precision, against central differences of the op, with a seed
+// that weights every element of the result differently.
 #include <random>
 
 #include "interpreter.h"
@@ -33,8 +33,7 @@ class Sampler {
   std::mt19937 random_{11};
 };
 
-// Compares the gradients of `y`, weighted by a random seed, with differences along every element of every
-// target.
+// Compares the gradients of `y`, weighted by a random seed, with differences along every element of every target.
 void check_gradients(Graph& graph, Value y, const std::vector<std::pair<Value, Array>>& feeds,
                      const std::vector<Value>& targets) {
   Sampler sampler;
@@ -70,7 +69,7 @@ void check_gradients(Graph& graph, Value y, const std::vector<std::pair<Value, A
   }
 }
 
-// An op over operands of these shapes, all of which are targets, the others constant.
+// Tests an op over operands of these shapes; `targets` get gradients, the other operands are constant.
 void check_op(OpCode code, const std::vector<Dims>& shapes, Attributes attributes = {}, Domain domain = Domain::real,
               std::vector<size_t> of = {}) {
   SCOPED_TRACE(info(code).name);
@@ -131,7 +130,7 @@ TEST(GradientValues, Select) {
       {a, b});
 }
 
-// At kinks the choice is documented: half for ties, none at 0.
+// At kinks the choice is documented: half for equal numbers, none at 0.
 TEST(GradientValues, AtTiesAndKinks) {
   auto gradient_at = [](OpCode code, const std::vector<double>& a, const std::vector<double>& b, size_t of) {
     Graph graph;
@@ -150,7 +149,7 @@ TEST(GradientValues, AtTiesAndKinks) {
   EXPECT_EQ(gradient_at(OpCode::abs, {-1, 0, 1}, {0, 0, 0}, 0), (Numbers{-1, 0, 1}));
   EXPECT_EQ(gradient_at(OpCode::divide_no_nan, {3, 3}, {0, 2}, 0), (Numbers{0, 0.5}));
   EXPECT_EQ(gradient_at(OpCode::divide_no_nan, {3, 3}, {0, 2}, 1), (Numbers{0, -0.75}));
-  // 0^0 = 1 and 0^1 = 0: nothing infinite comes out.
+  // 0^0 = 1 and 0^1 = 0, and no gradient is infinite.
   EXPECT_EQ(gradient_at(OpCode::power, {0, 0, 0, 2}, {0, 1, 2, 0}, 0), (Numbers{0, 1, 0, 0}));
   EXPECT_EQ(gradient_at(OpCode::power, {0, 0, 1}, {1, 2, 5}, 1), (Numbers{0, 0, 0}));
 }
@@ -267,7 +266,7 @@ TEST(GradientValues, Scatter) {
   }
 }
 
-// Several updates of one place, and one outside.
+// Several updates of one position, and one outside.
 TEST(GradientValues, TuplesOfIndices) {
   const Array tuples({5, 2}, {0, 1, 2, 3, 0, 1, 1, 4, 2, 0});
   const Attributes flat = {{Attr::kBatchDims, int64_t{0}}};
@@ -293,7 +292,7 @@ TEST(GradientValues, TuplesOfIndices) {
   }
 }
 
-// A zero among the updates of a place is no division by zero.
+// A zero among the updates of a position causes no division by zero.
 TEST(GradientValues, ZerosAsFactors) {
   Graph graph;
   const Value x = placeholder(graph, f32({3})), updates = placeholder(graph, f32({5})),
@@ -326,7 +325,7 @@ TEST(GradientValues, Accumulate) {
   }
 }
 
-// What is carried, what is captured, slices of a whole, and what is stacked; the values change places on the way.
+// Carried values, captured values, slices, and stacked values; values change places on the way.
 TEST(GradientValues, AcrossCountedLoops) {
   Graph graph;
   const Value xs = placeholder(graph, f32({7, 2, 3})), h = placeholder(graph, f32({2, 3})),
@@ -351,7 +350,7 @@ TEST(GradientValues, AcrossCountedLoops) {
                   {xs, h, w});
 }
 
-// A loop in a branch in a loop, which carries an integer, too.
+// A loop in a branch in a loop that also carries an integer.
 TEST(GradientValues, AcrossNestedLoopsAndConditionals) {
   Graph graph;
   const Value x = placeholder(graph, f32({3})), w = placeholder(graph, f32({3})),
@@ -400,7 +399,7 @@ TEST(GradientValues, OfALoopInABranch) {
   }
 }
 
-// A variable that each iteration reads anew is stacked: computed again it would be another value.
+// A variable that each iteration reads again is stacked: computed again, it would have another value.
 TEST(GradientValues, OfALoopThatReadsWhatItAssigns) {
   Graph graph;
   const Value v = variable(graph, f32({2}), 0.5), x = placeholder(graph, f32({2}));
@@ -442,7 +441,7 @@ TEST(GradientValues, OfALoopThatNeverRuns) {
   check_gradients(graph, graph.value(OpCode::square, {{loop, 0}}), {{x, Array({2}, {0.9, -1.3})}}, {x});
 }
 
-// A chain through everything, with values used many times.
+// A chain through all kinds of ops, with values used many times.
 TEST(GradientValues, OfANetwork) {
   Graph graph;
   const Value x = placeholder(graph, f32({4, 5})), w1 = placeholder(graph, f32({5, 3})),

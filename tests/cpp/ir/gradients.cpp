@@ -1,5 +1,5 @@
-// The reverse walk: what it builds, what it leaves alone, and where it refuses. This tests their structure;
-// gradient_values.cpp and tests/python test their values by finite differences.
+// Tests differentiation: the ops that it adds, the values it skips, and the ops it refuses. gradient_values.cpp and
+// tests/python test the values by finite differences.
 #include <algorithm>
 #include <map>
 
@@ -14,7 +14,7 @@
 namespace alloy::test {
 namespace {
 
-// How often an op occurs among those that were added since the graph had `from` ops.
+// The number of ops with this code among those added since the graph had `from` ops.
 std::map<std::string, int> added(const Graph& graph, size_t from) {
   std::map<std::string, int> counts;
   for (size_t i = from; i < graph.body().ops.size(); ++i) ++counts[std::string(graph.body().ops[i]->info().name)];
@@ -29,7 +29,7 @@ Value total(Graph& graph, Value x) {
   return graph.value(OpCode::sum, {x}, {{Attr::kAxes, axes}});
 }
 
-// ---- only what is asked for ----
+// ---- only requested gradients ----
 
 TEST(Gradients, OfOneOperandDoNotComputeTheOthers) {
   Graph graph;
@@ -80,7 +80,7 @@ TEST(Gradients, OfNothingAddNothingButTheSeed) {
   EXPECT_EQ(added(graph, before), (Counts{{"constant", 1}}));
 }
 
-// ---- who gets one ----
+// ---- values that get a gradient ----
 
 TEST(Gradients, AddUpOverUses) {
   Graph graph;
@@ -156,7 +156,7 @@ TEST(Gradients, OfStateReachItDirectlyAndThroughReads) {
   EXPECT_EQ(gradients(graph, graph.value(OpCode::exp, {seen}), {v})[0].op->code, OpCode::multiply);
   const Value both = gradients(graph, graph.value(OpCode::multiply, {v, seen}), {v})[0];
   EXPECT_EQ(both.op->code, OpCode::add);
-  // Nothing flows through an assignment: what is read after it is the variable all the same.
+  // No gradient flows through an assignment, but a read after it counts as the variable.
   const Value x = placeholder(graph, f32({2}));
   graph.after = {assign(graph, v, x)};
   const Value later = read(graph, v);
@@ -199,7 +199,7 @@ TEST(Gradients, RefuseResultsThatAreNotFloating) {
             "[negative] Expected a floating result to differentiate, got int32(2,).");
 }
 
-// ---- what the user set stays, what is built says where it comes from ----
+// ---- the user's names are restored, added ops name their origin ----
 
 TEST(Gradients, LeaveTheGraphsSettingsAlone) {
   Graph graph;
@@ -212,7 +212,7 @@ TEST(Gradients, LeaveTheGraphsSettingsAlone) {
   gradients(graph, y, {x});
   EXPECT_EQ(graph.name, "name");
   EXPECT_EQ(graph.location, "train.py:9");
-  // An op that a rule builds came of the forward op's line.
+  // An op that a rule adds has the forward op's location.
   EXPECT_EQ(graph.body().ops.back()->code, OpCode::multiply);
   EXPECT_EQ(graph.body().ops.back()->location, "model.py:5");
   EXPECT_GT(graph.body().ops.size(), before);
@@ -225,7 +225,7 @@ TEST(Gradients, LeaveTheGraphsSettingsAlone) {
 
 // ---- every op ----
 
-// The ops that a gradient may have to pass and cannot, with what they say.
+// The ops whose gradient is refused, with the messages.
 const std::map<std::string, std::string> kWithout = {
     {"sgd", "[sgd] An optimizer's step has no gradient."},
     {"adam", "[adam] An optimizer's step has no gradient."},
@@ -234,15 +234,15 @@ const std::map<std::string, std::string> kWithout = {
     {"gru_gradient", "[gru_gradient] The op has no gradient."},
 };
 
-// The structured ops, and those with a slope in another operand, of which some floating operand whose elements they
-// read does not influence the result, or only in steps.
+// The structured ops, and ops with a slope in another operand, for which some floating operand whose elements are read
+// does not influence the result, or only in steps.
 const std::map<std::string, std::vector<size_t>> kWithoutSlope = {
     {"relu_gradient", {1}}, {"max_pool2d_gradient", {1}}, {"max_pool4d_gradient", {1}},
     {"select", {0}},        {"stop_gradient", {0}},
 };
 
-// For every op with a floating result: each floating operand of its own gets a gradient of its own type, or
-// the op says that it has none.
+// For every op with a floating result: each floating operand gets a gradient of its own type, or the op reports that it
+// has no gradient.
 TEST(Gradients, EveryOpHasOneOrSaysSo) {
   Graph whole;
   add_every_op(whole);
@@ -283,8 +283,8 @@ TEST(Gradients, EveryOpHasOneOrSaysSo) {
   EXPECT_EQ(without, kWithout);
 }
 
-// With unknown dimensions, or an unknown rank, the same gradients come out with types that fit, or it says
-// what it has to know.
+// With unknown dimensions or an unknown rank, the gradients are the same with fitting types, or the message names the
+// unknown part.
 TEST(Gradients, LiveWithTheUnknown) {
   Graph whole;
   add_every_op(whole);
@@ -321,7 +321,7 @@ TEST(Gradients, LiveWithTheUnknown) {
   }
 }
 
-// A gradient is made of ops like any other: it can be differentiated again, or says why not.
+// A gradient consists of ordinary ops: it can be differentiated again, or the message gives the reason.
 TEST(Gradients, CanBeDifferentiatedAgain) {
   Graph whole;
   add_every_op(whole);
@@ -352,7 +352,7 @@ TEST(Gradients, CanBeDifferentiatedAgain) {
           EXPECT_EQ(second[i].type(), with_seed[i].type());
         }
       }
-      // A gradient is linear in its seed and always reaches it.
+      // A gradient is linear in its seed and always depends on it.
       if (mistake == "no error") {
         EXPECT_TRUE(second.back());
       }
@@ -370,7 +370,7 @@ TEST(Gradients, HaveTheShapeOfWhatWasBroadcast) {
   EXPECT_EQ(found[0].shape(), x.shape());
   EXPECT_EQ(found[1].shape(), b.shape());
   EXPECT_EQ(found[2].shape(), s.shape());
-  // Nothing is summed that was not broadcast.
+  // Only broadcast operands get a sum.
   const Value p = placeholder(graph, f32({2, 3})), q = placeholder(graph, f32({2, 3}));
   const Value product = graph.value(OpCode::multiply, {p, q});
   const size_t before = graph.body().ops.size();
@@ -425,7 +425,7 @@ TEST(Gradients, CrossNestedConditionals) {
   EXPECT_EQ(verify(*special.graph), std::vector<std::string>{});
 }
 
-// After a refusal in a branch the graph goes on where it was.
+// After an error in a branch, the graph is as before.
 TEST(Gradients, ThatFailInABranchLeaveNoRegionOpen) {
   Graph graph;
   const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})),
@@ -444,8 +444,8 @@ TEST(Gradients, ThatFailInABranchLeaveNoRegionOpen) {
   EXPECT_EQ(verify(graph), std::vector<std::string>{});
 }
 
-// The gradients of a branch that does not use a target are zeros of its shape, and of a conditional that uses
-// none, null.
+// In a branch that does not use a target, its gradient is zeros of its shape; in a conditional that uses no target, it
+// is null.
 TEST(Gradients, OfConditionalsThatDoNotUseTheTarget) {
   Graph graph;
   const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({U})), y = placeholder(graph, f32({U}));

@@ -1,5 +1,4 @@
-// The grammar: what add() refuses, and what verify() finds. Each rule has a legal graph that one edit by hand
-// breaks.
+// Tests the grammar: the errors of add() and of verify(). For each rule, one edit breaks a legal graph.
 #include <algorithm>
 
 #include "graph_builder.h"
@@ -8,7 +7,7 @@
 namespace alloy::test {
 namespace {
 
-// ---- what add() refuses ----
+// ---- errors of add() ----
 
 TEST(Add, RefusesWhatTheTableDoesNotAllow) {
   Graph graph;
@@ -30,7 +29,7 @@ TEST(Add, RefusesWhatTheTableDoesNotAllow) {
   EXPECT_EQ(add(OpCode::constant, {}, {{Attr::kValue, LiteralRef()}}), "[constant] The attribute value is not legal.");
   EXPECT_EQ(add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string("SAME"))),
             "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
-  // A part of a legal word, or two of them, are none.
+  // A part of a legal word, or two words, are not legal.
   EXPECT_EQ(add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string("same same_lower"))),
             "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
   EXPECT_EQ(add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string())),
@@ -68,7 +67,7 @@ TEST(Add, RefusesValuesOfOtherGraphs) {
   graph.after.clear();
   graph.open_region();
   EXPECT_EQ(error_of([&] { graph.close_region({y}); }), "[region] A result is of another graph.");
-  // The region is gone and the graph as it was.
+  // The region is dropped and the graph is as before.
   EXPECT_EQ(graph.value(OpCode::exp, {x}).op->block, &graph.body());
   EXPECT_TRUE(verify(graph).empty());
 }
@@ -126,7 +125,7 @@ TEST(Add, GivesEveryOpTheCurrentNamePlaceAndOrder) {
   EXPECT_GT(op->id, x.op->id);
 }
 
-// ---- what verify() finds ----
+// ---- errors of verify() ----
 
 // A legal graph with every construct, and its parts.
 struct Legal {
@@ -155,7 +154,7 @@ struct Legal {
     graph.body().effects = {write, branches};
   }
 
-  // The first thing verify() says after the edit.
+  // The first error of verify() after the edit.
   std::string first_problem() const {
     const std::vector<std::string> problems = verify(graph);
     return problems.empty() ? "legal" : problems.front();
@@ -238,7 +237,7 @@ TEST(Verify, FindsUsesBeforeDefinitions) {
     EXPECT_EQ(g.first_problem(), "[sum #4] uses a value that is not defined before it");
   }
   {
-    // What a region defines is not defined outside, ...
+    // A value of a region is not defined outside, ...
     Legal g;
     Op* last = g.graph.value(OpCode::exp, {g.x}).op;
     last->operands[0] = g.branches->regions[0]->results[0];

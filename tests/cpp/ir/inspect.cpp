@@ -1,5 +1,5 @@
-// Looking at a graph before it runs: stages, in which any order is an order of execution; the mistakes that
-// specialising finds, all of them; and what it makes of each op.
+// Tests inspecting a graph before it runs: stages, in which ops may run in any order; all mistakes that specialising
+// finds; and the data about each op.
 #include "ir/text/inspect.h"
 #include "ir/grammar.h"
 #include "ir/text/text.h"
@@ -47,7 +47,7 @@ TEST(Stages, OrderWhatReadsAndAssignsAVariable) {
   const Value between = read(graph, v);
   Op* second = assign(graph, v, w);
   const auto found = stages({before, between}, {first, other, second});
-  // What a variable is at the start of the run nobody has to wait for.
+  // Nothing waits for a variable's value at the start of the run.
   ASSERT_EQ(found.size(), 5u);
   EXPECT_EQ(found[1], (std::vector<Op*>{before.op, other}));
   EXPECT_EQ(found[2], std::vector<Op*>{first});
@@ -74,7 +74,7 @@ TEST(Stages, FollowWhatABranchRunsAfter) {
   EXPECT_EQ(found[4], std::vector<Op*>{branches});
 }
 
-// Every op stands behind its operands; and ops of one stage may run in any order.
+// Every op comes after its operands, and ops of one stage may run in any order.
 TEST(Stages, OfRandomGraphsAreOrdersOfExecution) {
   for (uint32_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -121,7 +121,7 @@ class Mistakes : public ::testing::Test {
                               const std::vector<Op*>& effects = {}) {
     std::vector<std::string> problems;
     specialize(feeds, results, effects, problems);
-    // What is thrown without a list is the first of the list.
+    // The error thrown without a list is the first one of the list.
     const std::string thrown = error_of([&] { specialize(feeds, results, effects); });
     EXPECT_EQ(thrown, problems.empty() ? "no error" : problems[0]);
     return problems;
@@ -139,7 +139,7 @@ TEST_F(Mistakes, AreFoundOnEveryPath) {
   const Value w = variable(graph, f32({3, 2}));
   const Value product = at("a.py:3", [&] { return graph.value(OpCode::matmul, {x, w}); });
   const Value total = at("a.py:4", [&] { return graph.value(OpCode::add, {x, y}); });
-  // What follows from a mistake is no mistake.
+  // An error that follows from another is not listed.
   const Value after = at("a.py:5", [&] { return graph.value(OpCode::exp, {product}); });
   Op* write = assign(graph, w, graph.value(OpCode::reduce_like, {total, w}));
 
@@ -187,7 +187,7 @@ TEST_F(Mistakes, AreNoneInRandomGraphs) {
   }
 }
 
-// ---- what an op is ----
+// ---- data about ops ----
 
 TEST(Inspection, GivesTypesAndCostsAsFarAsTheFeedsTell) {
   Graph graph;

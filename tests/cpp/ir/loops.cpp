@@ -1,5 +1,5 @@
-// Regions with arguments, through the loops that have them: what add() refuses and verify() finds, the text form,
-// types, copies, effects and costs.
+// Tests regions with arguments, by the loops that have them: errors of add() and verify(), the text form, types,
+// copies, effects and costs.
 #include "ir/grammar.h"
 #include "ir/rules/cost.h"
 #include "ir/text/inspect.h"
@@ -15,7 +15,7 @@ namespace {
 
 Value number(Graph& graph, double value) { return constant(graph, i32({}), value); }
 
-// x doubled while its greatest element is below y, and how often.
+// Doubles x while its greatest element is below y, and counts.
 struct Doubling {
   Graph graph;
   Value x, y;
@@ -73,7 +73,7 @@ TEST(Loops, HaveAText) {
   EXPECT_EQ(verify(*again), std::vector<std::string>{});
 }
 
-// What parsing says when one piece of the text is another.
+// The error of parsing after one piece of the text is replaced.
 std::string parse_mistake(const std::string& piece, const std::string& other) {
   std::string text = kDoubling;
   const size_t at = text.find(piece);
@@ -175,7 +175,7 @@ TEST(Loops, ThatAreBrokenAreFound) {
     EXPECT_EQ(g.first_problem(), "[argument #3] stands in a block that does not hold it");
   }
   {
-    // An argument is not seen outside its region, ...
+    // An argument is not visible outside its region, ...
     Doubling g;
     g.graph.value(OpCode::exp, {g.x}).op->operands[0] = {&g.argument(0, 0), 0};
     EXPECT_EQ(g.first_problem(), "[exp #13] uses a value that is not defined before it");
@@ -231,7 +231,7 @@ TEST(Loops, AreSpecialisedByWhatTheyBeginWith) {
       << "with arguments that nobody uses";
 }
 
-// An iteration that gives another shape is a mistake as soon as the shapes are known.
+// An iteration that returns another shape is a mistake once the shapes are known.
 TEST(Loops, KeepTheShapesOfWhatTheyCarry) {
   Graph graph;
   const Value x = placeholder(graph, f32({U, 2})), three = number(graph, 3);
@@ -316,9 +316,9 @@ TEST(Loops, HaveNoGradient) {
   EXPECT_EQ(error_of([&] { gradients(g.graph, loss, {g.y}); }),
             "[while_loop] A loop that ends by a predicate has no gradient.")
       << "through what it captures";
-  // One to what the loop gives does not pass through it, ...
+  // A gradient with respect to the loop's results does not pass through it, ...
   EXPECT_TRUE(gradients(g.graph, loss, {{g.loop, 1}})[0]);
-  // ... nor one to what the loop does not use.
+  // ... nor one with respect to a value that the loop does not use.
   const Value other = placeholder(g.graph, f32({2}));
   EXPECT_TRUE(gradients(g.graph, g.graph.value(OpCode::add, {loss, other}), {other})[0]);
   EXPECT_EQ(verify(g.graph), std::vector<std::string>{});
@@ -337,7 +337,7 @@ TEST(Loops, StandBehindWhatTheyUse) {
   EXPECT_EQ(ops.back().results, (std::vector<Type>{i32({}), f32({2})}));
 }
 
-// ---- what counted loops stack ----
+// ---- stacked values ----
 
 TEST(Loops, StackWhatTheyGiveBesideWhatTheyCarry) {
   Graph graph;
@@ -353,7 +353,7 @@ TEST(Loops, StackWhatTheyGiveBesideWhatTheyCarry) {
   EXPECT_EQ(verify(graph), std::vector<std::string>{});
 }
 
-// Carried values that assigned variables become stand before what is stacked.
+// Carried values for assigned variables come before stacked ones.
 TEST(Loops, KeepTheirStacksWithoutEffects) {
   Graph graph;
   const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2}));
@@ -377,7 +377,7 @@ TEST(Loops, KeepTheirStacksWithoutEffects) {
   EXPECT_EQ(made.operands.size(), made.results.size() + 3);
 }
 
-// What only a gradient needs is not stacked where that is not asked for.
+// A value that only a gradient needs is stacked only if the gradient is requested.
 TEST(Loops, AreCopiedWithoutStacksThatNothingNeeds) {
   Graph graph;
   const Value x = placeholder(graph, f32({2}));

@@ -1,4 +1,4 @@
-// What a computation needs, copies of it by rules, and its specialisation to the types of feeds.
+// Tests the ops that a computation needs, copies by rules, and specialisation for feeds.
 #include <algorithm>
 
 #include "graph_builder.h"
@@ -136,7 +136,7 @@ Rewriter::Rule keep_all() {
 TEST(Rewrite, WithoutReplacementsIsACopy) {
   Graph graph;
   add_every_op(graph);
-  // Not everything in the graph is needed: what is, is the same again.
+  // Only the needed ops are copied, unchanged.
   const std::unique_ptr<Graph> needed = Rewriter(keep_all()).run(graph);
   EXPECT_EQ(verify(*needed), std::vector<std::string>{});
   EXPECT_EQ(print(*Rewriter(keep_all()).run(*needed)), print(*needed));
@@ -175,7 +175,7 @@ TEST(Rewrite, KeepsNamesPlacesAndOrder) {
   EXPECT_EQ(made.after[0]->code, OpCode::assign);
   EXPECT_EQ(made.regions[1]->results[0].op->name, "no");
   EXPECT_EQ(made.regions[1]->results[0].op->location, "model.py:4");
-  // What is added to the copy later starts afresh.
+  // Ops added to the copy later have no name or location.
   const Op& fresh = *copy->value(OpCode::exp, {copy->body().results[0]}).op;
   EXPECT_EQ(fresh.name, "");
   EXPECT_EQ(fresh.location, "");
@@ -190,7 +190,7 @@ TEST(Rewrite, ReplacesByTheRule) {
   const Value y = graph.value(OpCode::add, {{branches, 0}, x});
   graph.body().results = {graph.value(OpCode::negative, {y}), y};
   graph.body().effects = {assign(graph, v, y)};
-  // -a becomes a, assignments vanish, additions become products.
+  // -a becomes a, assignments disappear, additions become products.
   Rewriter rewriter([](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
     if (op.code == OpCode::negative) return {{operands[0]}};
     if (op.code == OpCode::assign) return std::vector<Value>{};
@@ -247,7 +247,7 @@ struct Model {
     graph.name = "x";
     x = placeholder(graph, f32({U, 3}));
     graph.name.clear();
-    variable(graph, f32({7}));  // another one's slot
+    variable(graph, f32({7}));  // a slot of its own
     w = variable(graph, f32({3, 2}), 0.5);
     y = graph.value(OpCode::matmul, {x, w});
     loss = graph.value(OpCode::sum, {y}, {{Attr::kAxes, Dims{0, 1}}});
@@ -350,7 +350,7 @@ TEST(Specialize, ReachesPlaceholdersInRegions) {
             "[placeholder] The placeholder of shape (?,) is needed but was not fed.");
 }
 
-// An assignment that a result must come after is done although nobody lists it.
+// An assignment that a result must come after runs, although it is not listed.
 TEST(Specialize, BringsWhatMustComeBefore) {
   Graph graph;
   const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2}));

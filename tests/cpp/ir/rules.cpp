@@ -1,5 +1,5 @@
-// Legality and shape rules: for every family and every structured op what is legal, what the result is, and
-// the exact message where it is not; with dimensions and ranks that are not known.
+// Tests rules: for every family and every structured op legal operands, the result's type, and the exact message for
+// mistakes; also with unknown dimensions and ranks.
 #include <set>
 
 #include "graph_builder.h"
@@ -9,7 +9,7 @@ namespace {
 
 const Shape kAnyRank = Shape::unranked();
 
-// The printed types of the results of an op over placeholders of these types, or the message of the error.
+// The printed types of the results of an op over placeholders of these types, or the error message.
 std::string infer_text(OpCode code, const std::vector<Type>& operands, Attributes attributes = {}) {
   Graph graph;
   std::vector<Value> values;
@@ -131,8 +131,8 @@ TEST(Rules, SourcesHaveTheTypesOfTheirAttributes) {
   EXPECT_EQ(infer_text(OpCode::variable, {}, {{Attr::kValue, Literal::splat(f32({}), 1)}}), "float32()");
 }
 
-// What `make` computes from a tensor's shape (?, 3, ?), from that of the same tensor as (2, 3, 5), and from a
-// placeholder for integers.
+// The result of `make` from the shape (?, 3, ?) of a tensor, from the same tensor's shape (2, 3, 5), and from a
+// placeholder of integers.
 struct ShapeWords {
   Graph graph;
   Value open = graph.value(OpCode::shape_of, {placeholder(graph, f32({U, 3, U}))});
@@ -182,14 +182,14 @@ TEST(Rules, ShapedHasTheShapeThatItsOperandGives) {
   EXPECT_EQ(w.text(g.value(OpCode::add, {w.of({-1, 5}), w.of({4, -4})})), "float32(3, 1)");
   const Value once = g.value(OpCode::reshape, {w.part(w.known, 2, 3)}, shape(Shape()));
   EXPECT_EQ(w.text(g.value(OpCode::expand_dims, {g.value(OpCode::identity, {once})}, axes({0}))), "float32(5,)");
-  // A number that only a run knows, and one behind an op that is not looked at.
+  // A number that only a run knows, and a number computed by an op that is never known.
   const Value fed = placeholder(g, i32({2}));
   EXPECT_EQ(w.text(fed), "float32(?, ?)");
   EXPECT_EQ(w.text(g.value(OpCode::concat, {fed, w.known}, axis(0))), "float32(?, ?, 2, 3, 5)");
   EXPECT_EQ(w.text(g.value(OpCode::power, {w.known, w.known})), "float32(?, ?, ?)");
   EXPECT_EQ(w.text(placeholder(g, i32({U}))), "float32(...)");
   EXPECT_EQ(w.text(w.wide(g.value(OpCode::shape_of, {placeholder(g, f32(kAnyRank))}))), "float32(...)");
-  // Sums in which each value is used twice are as quick as others.
+  // Sums in which each value is used twice take no longer than others.
   Value deep = w.wide(w.part(w.known, 0, 1));
   for (int i = 0; i < 60; ++i) deep = g.value(OpCode::minimum, {deep, deep});
   EXPECT_EQ(w.text(deep), "float32(2,)");
@@ -216,7 +216,7 @@ TEST(Rules, NoDimensionIsNegative) {
   EXPECT_THROW(Literal::splat(f32(kAnyRank), 0), std::invalid_argument);
 }
 
-// 64-bit arithmetic on sizes must not overflow: the size would look small and kernels would write outside.
+// Arithmetic on sizes must not overflow 64 bits: a size would look small, and kernels would write outside.
 TEST(Rules, NoTensorIsLargerThanAnyMemory) {
   const int64_t huge = int64_t{1} << 32;
   EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({})}, shape({huge, huge})),
@@ -345,13 +345,13 @@ TEST(Rules, Transpose) {
             "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (0, 0).");
   EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({0})),
             "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (0,).");
-  // Negative axes count from the end; from then on all are counted from the front.
+  // Negative axes count from the end; they are stored as counted from the front.
   EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3, U})}, permutation({-1, 0, -2})), "float32(?, 2, 3)");
   EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({-1, 1})),
             "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (1, 1).");
   EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({-3, 0})),
             "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (-3, 0).");
-  // What is no permutation of anything is wrong for every rank.
+  // A list that is no permutation is wrong for every rank.
   EXPECT_EQ(infer_text(OpCode::transpose, {f32(kAnyRank)}, permutation({5, 7})),
             "[transpose] Expected a permutation of the 2 axes of shape (...), got (5, 7).");
 }
@@ -636,7 +636,7 @@ TEST(Rules, Convolution3d) {
       "[conv3d_weights_gradient] Expected an incoming gradient of shape (2, 4, 6, 5, 16), got shape (2, 4, 6, 4, 16).");
 }
 
-// A kernel without elements would fit anywhere.
+// A kernel without elements would fit everywhere.
 TEST(Rules, AWindowHasElements) {
   EXPECT_EQ(infer_text(OpCode::conv2d, {f32({1, 8, 8, 4}), f32({0, 3, 4, 5})}, convolution("valid")),
             "[conv2d] Expected a window of 1 or more, got 0.");
@@ -671,8 +671,7 @@ TEST(Rules, Pooling) {
     EXPECT_EQ(infer_text(code, {f32({2, 5, 8, 3})}, pooling("same")), "float32(2, 3, 4, 3)");
     EXPECT_EQ(infer_text(code, {f32({2, 5, 8, 3})}, with(pooling("valid"), Attr::kCeilMode, true)),
               "float32(2, 3, 4, 3)");
-    // With "same" the extent is ceil(input / stride) anyway, also where the window is smaller than the
-    // stride.
+    // With "same" padding the extent is ceil(input / stride), even if the window is smaller than the stride.
     EXPECT_EQ(infer_text(code, {f32({2, 5, 8, 3})},
                          with(with(pooling("same"), Attr::kCeilMode, true), Attr::kWindow, Dims{1, 1})),
               "float32(2, 3, 4, 3)");
@@ -767,10 +766,9 @@ TEST(Rules, OptimizerSteps) {
             "[adam] Shapes (2, 3) and (2, 4) of values, state and gradient differ.");
 }
 
-// ---- all of them ----
+// ---- all ops ----
 
-// A dimension that is not known never makes an op illegal, and what is inferred without it agrees with what
-// is inferred with it.
+// An unknown dimension never makes an op illegal, and the types inferred without it agree with those inferred with it.
 TEST(Rules, ForgettingADimensionForgetsNoMoreThanThat) {
   Graph whole;
   add_every_op(whole);

@@ -1,5 +1,5 @@
-// Element types and shapes: their names, and broadcasting and unification against a model of what an unknown
-// dimension may turn out to be.
+// Tests element types and shapes: names, and broadcasting and unification against all shapes that unknown dimensions
+// may become.
 #include <set>
 
 #include "graph_builder.h"
@@ -94,11 +94,11 @@ TEST(Shapes, AxesCountFromBothEnds) {
   }
 }
 
-// ---- broadcast and unify, against every way in which the unknown may become known ----
+// ---- broadcast and unify, against all shapes that unknown dimensions may become ----
 
 constexpr int64_t kExtents[] = {0, 1, 2, 3};
 
-// Every static shape that `shape` may turn out to be, ranks up to 2 and extents of kExtents.
+// Every static shape that `shape` may become, with ranks up to 2 and extents of kExtents.
 std::vector<Dims> meanings(const Shape& shape) {
   std::vector<Dims> out;
   if (!shape.ranked()) {
@@ -133,7 +133,7 @@ std::vector<Shape> shapes_up_to_rank_2() {
   return out;
 }
 
-// NumPy's rule for shapes known in full.
+// NumPy's rule for static shapes.
 std::optional<Dims> numpy_broadcast(Dims a, Dims b) {
   while (a.size() < b.size()) a.insert(a.begin(), 1);
   while (b.size() < a.size()) b.insert(b.begin(), 1);
@@ -146,8 +146,8 @@ std::optional<Dims> numpy_broadcast(Dims a, Dims b) {
 
 std::optional<Dims> equal_shapes(const Dims& a, const Dims& b) { return a == b ? std::optional(a) : std::nullopt; }
 
-// `combined` must allow exactly what may come of the operands: it fails where all combinations fail, and each
-// of its dimensions is known exactly where all combinations agree.
+// `combined` must allow exactly the combinations of the operands' static shapes: it fails if all of them fail, and a
+// dimension is known exactly if all of them agree on it.
 template <class Combine, class Model>
 void check_against_model(Combine combine, Model model) {
   for (const Shape& a : shapes_up_to_rank_2()) {
@@ -163,13 +163,13 @@ void check_against_model(Combine combine, Model model) {
       ASSERT_EQ(combined.has_value(), !possible.empty());
       if (!combined) continue;
       EXPECT_EQ(combined, combine(b, a)) << "the order of the operands matters";
-      // Nothing possible is excluded.
+      // No possible shape is excluded.
       for (const Dims& z : possible) EXPECT_TRUE(unify(*combined, Shape(z)) == Shape(z)) << to_string(Shape(z));
       if (!combined->ranked()) {
         EXPECT_TRUE(!a.ranked() || !b.ranked());
         continue;
       }
-      // Nothing that all possibilities agree on is left open.
+      // No dimension is unknown if all shapes agree on it.
       if (!a.ranked() || !b.ranked()) continue;
       for (int64_t i = 0; i < combined->rank(); ++i) {
         std::set<int64_t> extents;

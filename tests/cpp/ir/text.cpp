@@ -1,5 +1,4 @@
-// The text form: what is printed is stable and reads back as the same graph; what is not legal text is
-// refused with its line, whatever it is.
+// Tests the text form: a printed graph reads back as the same graph; illegal text is refused with its line.
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -131,7 +130,7 @@ TEST(Text, ConstantsReadBackBitForBit) {
   expect_exact<uint8_t>(DType::boolean, {1, 0, 1});
 }
 
-// Elements beside the text: any bits, and types whose elements have no text.
+// Elements stored outside the text: any bits, and types without text.
 TEST(Text, ElementsCanBeKeptElsewhere) {
   Graph graph;
   const std::vector<uint32_t> nans{0x7fc12345u, 0xff800001u};
@@ -168,7 +167,7 @@ TEST(Text, RandomFloatsReadBackBitForBit) {
     for (uint32_t& b : bits) {
       b = static_cast<uint32_t>(random());
       if ((b & 0x7f800000u) == 0x7f800000u) {
-        b &= 0xff800000u;  // infinities keep their sign; which NaN it is, is not kept
+        b &= 0xff800000u;  // infinities keep their sign; the kind of a NaN is not kept
       }
     }
     expect_exact<uint32_t>(DType::float32, bits);
@@ -212,7 +211,7 @@ TEST(Text, LongConstantsAreAbridged) {
   EXPECT_EQ(error_of([&] { parse(text); }), "[parse] The constant was abridged when it was printed; line 3.");
 }
 
-// Printing is how one looks at a graph that does not work: it must not fail on types without numbers.
+// Printing shows graphs that do not work, so it must accept types without numbers.
 TEST(Text, TypesWithoutNumbersAreAbridged) {
   for (DType dtype : {DType::complex32, DType::complex64}) {
     Graph graph;
@@ -278,7 +277,7 @@ TEST(Parse, NamesTheLineOfAnIllegalOp) {
   EXPECT_EQ(second_mistake("  %1 = if_else(%0)"), "[if_else] Expected 2 regions; built at line 3.");
   EXPECT_EQ(second_mistake("  %1 = if_else(%0)\n  region {\n    return ()\n  }\n  region {\n    return ()\n  }"),
             "[if_else] Expected a predicate of one element, got float32(2,); built at line 3.");
-  // The place in the text is not the user's place in the source.
+  // The position in the text is not a location in the user's source.
   EXPECT_EQ(parse(std::string("graph {\n") + kX + "\n return () }")->body().ops[0]->location, "");
 }
 
@@ -355,7 +354,7 @@ TEST(Parse, KeepsRegionsApart) {
                     "  region {\n    return (%0)\n  }\n  return (%3)\n}\n");
             }),
             "[parse] %3 is not defined before its use; line 12.");
-  // A region does every effect in it, and says so.
+  // A region lists every effect in it.
   EXPECT_EQ(error_of([&] {
               parse(head +
                     "  %2 = if_else(%1)\n  region {\n    return () do (%0)\n  }\n  region {\n    return ()\n "
@@ -366,14 +365,45 @@ TEST(Parse, KeepsRegionsApart) {
 
 // ---- mutations ----
 
-// What a text is made of, and what it should not hold.
-// clang-format off
-const std::vector<std::string> kPieces = {
-    "(", ")", "{", "}", "[", "]", "%", "%0", "%7#1", "#", ",", "...", "\"", "\\",
-    "return", "region", "do", "after", ": ", "float32", "bool", "?",
-    "-1", "0", "9223372036854775807", "-9223372036854775808", "nan", "inf", "1e999",
-    "\n", " ", "if_else", "region (%90 : float32()) {", "(%91 : int32())",
-    "assign", "slot = 0", std::string(1, '\0'), "\xff"};
+// Pieces of texts, and pieces that no text should contain.
+const std::vector<std::string> kPieces = {"(",
+                                          ")",
+                                          "{",
+                                          "}",
+                                          "[",
+                                          "]",
+                                          "%",
+                                          "%0",
+                                          "%7#1",
+                                          "#",
+                                          ",",
+                                          "...",
+                                          "\"",
+                                          "\\",
+                                          "return",
+                                          "region",
+                                          "do",
+                                          "after",
+                                          ": ",
+                                          "float32",
+                                          "bool",
+                                          "?",
+                                          "-1",
+                                          "0",
+                                          "9223372036854775807",
+                                          "-9223372036854775808",
+                                          "nan",
+                                          "inf",
+                                          "1e999",
+                                          "\n",
+                                          " ",
+                                          "if_else",
+                                          "region (%90 : float32()) {",
+                                          "(%91 : int32())",
+                                          "assign",
+                                          "slot = 0",
+                                          std::string(1, '\0'),
+                                          "\xff"};
 // clang-format on
 
 class Mutations {
@@ -383,7 +413,7 @@ class Mutations {
     for (std::string line; std::getline(stream, line);) lines_.push_back(line + "\n");
   }
 
-  // In every second text lines are missing or stand twice; in each there are one to three edits more.
+  // In every second text, lines are missing or repeated; each text gets one to three further edits.
   std::string text(int round) {
     std::string text = round % 2 == 0 ? source_ : with_other_lines();
     for (size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) {
@@ -418,8 +448,7 @@ class Mutations {
   std::mt19937 random_{20240229};
 };
 
-// Whatever happens to a text, parsing gives a legal graph, which prints and reads back, or an Error: nothing
-// else, and never a crash.
+// For any text, parsing gives a legal graph, which prints and reads back, or an Error; never a crash.
 TEST(Parse, SurvivesMutations) {
   Graph every;
   add_every_op(every);
@@ -441,14 +470,14 @@ TEST(Parse, SurvivesMutations) {
     ASSERT_EQ(error_of([&] { again = parse(once); }), "no error") << once;
     ASSERT_EQ(print(*again), once);
   }
-  // Both outcomes occur often, or this tests little.
+  // Both results occur often, so the test means something.
   EXPECT_GT(accepted, 500);
   EXPECT_LT(accepted, 15000);
 }
 
 // ---- the written grammar ----
 
-// The graphs that README.md shows as examples are what print() writes.
+// print() writes the example graphs in README.md exactly.
 TEST(Text, TheExamplesOfTheGrammarAreLegal) {
   const auto path = std::filesystem::path(__FILE__).parent_path() / "../../../csrc/ir/README.md";
   std::ifstream file(path);

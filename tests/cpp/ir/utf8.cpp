@@ -1,4 +1,4 @@
-// UTF-8 is told from what is none, as the Unicode Standard says it (section 3.9, table 3-7).
+// Tests UTF-8 against the Unicode Standard (section 3.9, table 3-7).
 #include "ir/text/utf8.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 struct Case {
   std::string_view what;
   std::string given;
-  std::string expected;  // of to_utf8: the same text where it is UTF-8
+  std::string expected;  // of to_utf8: the same text if it is UTF-8
 };
 
 const Case kCases[] = {

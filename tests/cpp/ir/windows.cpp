@@ -1,4 +1,4 @@
-// Sliding windows and slices against brute force: every small case, by counting instead of by formula.
+// Tests sliding windows and slices: every small case, by counting instead of by formula.
 #include <set>
 
 #include "graph_builder.h"
@@ -11,7 +11,7 @@ namespace {
 
 Attributes window_attributes(const std::string& style, int64_t stride, int64_t dilation, int64_t before,
                              int64_t after) {
-  // The other axis has values of its own, so that a mixed-up axis shows.
+  // The other axis has other values, so that confusing the axes is noticed.
   return {{Attr::kStrides, Dims{stride, 7}},
           {Attr::kDilations, Dims{dilation, 5}},
           {Attr::kPadding, Dims{before, after, 11, 13}},
@@ -37,7 +37,7 @@ void for_each_case(F f) {
   }
 }
 
-// Positions at which every element of the window is inside the padded input, found by trying them.
+// Counts the positions at which every element of the window is inside the padded input.
 int64_t count_positions(const Case& c, int64_t before, int64_t after) {
   int64_t count = 0;
   for (int64_t start = -before;; start += c.stride) {
@@ -65,8 +65,8 @@ TEST(Windows, ExplicitAndValidTakeEveryPositionThatFits) {
   });
 }
 
-// TensorFlow's SAME: one position for each stride begun, with the least padding that allows them, the odd
-// element after (or before).
+// TensorFlow's SAME: one position for each stride begun, with the least padding that allows them; an odd element is
+// padded after (or before).
 TEST(Windows, SameTakesOnePositionForEachStride) {
   for_each_case([](const Case& c) {
     int64_t positions = 0;
@@ -84,8 +84,7 @@ TEST(Windows, SameTakesOnePositionForEachStride) {
   });
 }
 
-// With ceil_mode a last position counts that begins before the padded input's remainder ends, even where it
-// does not fit whole.
+// With ceil_mode, a last position that begins before the end of the padded input counts even if it does not fit.
 TEST(Windows, CeilModeRoundsThePositionsUp) {
   for_each_case([](const Case& c) {
     for (int64_t before = 0; before <= 2; ++before) {
@@ -97,7 +96,7 @@ TEST(Windows, CeilModeRoundsThePositionsUp) {
           EXPECT_EQ(output_extent(w, c.input, true), 0);
           continue;
         }
-        // Elements behind the last whole position's window that no position covers.
+        // Elements behind the last full window that no window covers.
         const int64_t covered = -before + (whole - 1) * c.stride + (c.size - 1) * c.dilation + 1;
         EXPECT_EQ(output_extent(w, c.input, true), whole + (covered < c.input + after ? 1 : 0));
       }
@@ -150,8 +149,8 @@ TEST(Windows, PlacesAreToldOverTheLastAxes) {
 
 // ---- slices ----
 
-// Python's slice over range(extent), element by element, as the language reference defines it: s[i:j:k] holds
-// x = i + n*k with 0 <= n < (j - i) / k, bounds beyond the ends replaced by the ends.
+// Python's slice over range(extent), element by element, by the language reference: s[i:j:k] holds x = i + n*k with 0
+// <= n < (j - i) / k; bounds beyond the ends are replaced by the ends.
 std::vector<int64_t> python_slice(std::optional<int64_t> start, std::optional<int64_t> end, int64_t stride,
                                   int64_t extent) {
   const int64_t low = stride > 0 ? 0 : -1, high = stride > 0 ? extent : extent - 1;
@@ -175,7 +174,7 @@ std::vector<int64_t> elements(const SliceAxis& s) {
 }
 
 TEST(Slices, TakeWhatPythonTakes) {
-  // What Python 3 printed for range(5)[...].
+  // The results of range(5)[...] in Python 3.
   EXPECT_EQ(python_slice(1, -1, 2, 5), (std::vector<int64_t>{1, 3}));
   EXPECT_EQ(python_slice(std::nullopt, std::nullopt, -2, 5), (std::vector<int64_t>{4, 2, 0}));
   EXPECT_EQ(python_slice(-1, -4, -1, 5), (std::vector<int64_t>{4, 3, 2}));
@@ -210,7 +209,7 @@ TEST(Slices, EndureExtremes) {
   EXPECT_EQ(resolve_slice(INT64_MIN + 1, INT64_MAX, 1, 5).length, 5);
   EXPECT_EQ(resolve_slice(INT64_MAX, INT64_MIN, 1, 5).length, 0);
   EXPECT_EQ(resolve_slice(0, 5, INT64_MIN, 5).length, 0);
-  // A kernel multiplies strides by extents, so none may be left that is not taken.
+  // A kernel multiplies strides by extents, so a stride that is never used must not stay.
   EXPECT_EQ(resolve_slice(3, 5, INT64_MAX, 5).stride, 1);
   EXPECT_EQ(resolve_slice(3, INT64_MIN, INT64_MIN, 5).stride, 1);
 }

@@ -1,5 +1,5 @@
-// Packages: whatever a graph holds comes back and computes the same bits; what is no package, or was changed by one
-// bit, is refused with a sentence; a file appears complete or not at all.
+// Tests packages: every graph is read back and computes the same bits; a file that is no package, or that was changed
+// by one bit, is refused with a sentence; a file appears complete or not at all.
 #include "package/package.h"
 #include "cpu/device.h"
 
@@ -29,7 +29,7 @@ using namespace runtime;
 using namespace test;
 namespace fs = std::filesystem;
 
-// A folder that goes with the test.
+// A folder that is removed after the test.
 class Folder {
  public:
   Folder() {
@@ -62,7 +62,7 @@ void put(const std::string& path, const Bytes& bytes) {
 
 std::shared_ptr<GraphState> new_state() { return std::make_shared<GraphState>(cpu::cpu_device()); }
 
-// Gives each variable of a graph the memory and the value that its literal says.
+// Gives each variable of a graph memory, with the elements of its literal.
 void allocate(GraphState& state) {
   std::vector<size_t> bytes;
   std::vector<LiteralRef> values;
@@ -75,7 +75,7 @@ void allocate(GraphState& state) {
                            [&](size_t slot, device::Storage& storage) { values[slot]->fill(storage.host_bytes()); });
 }
 
-// Of a graph of placeholders, and of results and effects of its body.
+// The request for a graph's placeholders, and its body's results and effects.
 Request request_of(Graph& graph) {
   Request out;
   for (const auto& op : graph.body().ops) {
@@ -109,7 +109,7 @@ device::ArrayMemory packed_array(const Type& type) {
   return memory;
 }
 
-// The bytes of the results for feeds of these types, whose elements are small numbers, alike for every call.
+// The bytes of the results for feeds of these types; the feeds hold small numbers, the same for every call.
 std::vector<Bytes> computed(const std::shared_ptr<GraphState>& state, const Request& request,
                             const std::vector<Type>& types) {
   std::vector<Feed> feeds;
@@ -143,8 +143,8 @@ std::vector<Bytes> computed(const std::shared_ptr<GraphState>& state, const Requ
   return computed(state, request, types);
 }
 
-// Every op but those that the framework's programs never hold when they are packed: what only passes make, and what is
-// there for gradients alone.
+// Every op except those that the framework's programs never hold when they are packed: ops that only passes make, and
+// ops only for gradients.
 void add_every_op_of_a_package(GraphState& state) {
   add_every_op(state.graph);
   Block& body = state.graph.body();
@@ -173,7 +173,7 @@ TEST(Package, EveryOpComesBackAndComputesTheSameBits) {
   for (size_t i = 0; i < request.feeds.size(); ++i) {
     EXPECT_EQ(loaded.request.feeds[i].type(), request.feeds[i].type());
   }
-  // But for the values of variables, which stand beside the graph.
+  // Except the variables' values, which are kept outside the graph's text.
   std::string text = text_of(loaded.request);
   const std::string abridged = "float32(2, 3)[abridged]";
   for (size_t at; (at = text.find(abridged)) != std::string::npos;) {
@@ -198,7 +198,8 @@ constexpr DType kTypes[] = {
 #undef ALLOY_NAME
 };
 
-// Any bits, also those of NaNs: of constants, of one element for all, of no element, of variables, through a feed.
+// Any bits, also of NaNs: in constants, in one element that stands for all, in no element, in variables, through a
+// feed.
 TEST(Package, EveryTypeComesBackToTheBit) {
   const Folder folder;
   std::mt19937 random(3);
@@ -236,7 +237,7 @@ TEST(Package, EveryTypeComesBackToTheBit) {
   }
 }
 
-// A step that counts, and reads how often it ran; a variable that it does not need comes first.
+// A step that counts its runs and reads the count; a variable that it does not need comes first.
 struct Counting {
   std::shared_ptr<GraphState> state = new_state();
   Request request;
@@ -265,14 +266,14 @@ TEST(Package, VariablesTravelWithTheirValuesAndGoOn) {
     const auto expected = computed(counting.state, counting.request, run == 1 ? three : two);
     EXPECT_EQ(computed(one.state, one.request, run == 1 ? three : two), expected) << run;
   }
-  // Each that was loaded has its own; and what was trained since can be written again.
+  // Each loaded executable has its own variables; after training they can be written again.
   EXPECT_NE(computed(other.state, other.request, two), computed(one.state, one.request, two));
   write_package(folder / "count", *one.state, one.request);
   const Loaded later(folder / "count");
   EXPECT_EQ(computed(later.state, later.request, two), computed(one.state, one.request, two));
 }
 
-// ---- what is refused ----
+// ---- refused files ----
 
 TEST(Package, OneChangedBitOrAnotherLengthIsRefused) {
   const Folder folder;
@@ -290,7 +291,7 @@ TEST(Package, OneChangedBitOrAnotherLengthIsRefused) {
     EXPECT_TRUE(said.starts_with("[package] " + path + " is ") && said.ends_with(".")) << what << ": " << said;
   };
   for (size_t i = 0; i < 700; ++i) {
-    const size_t bit = i < 400 ? i : random() % (8 * whole.size());  // every one of the header's
+    const size_t bit = i < 400 ? i : random() % (8 * whole.size());  // every bit of the header
     Bytes changed = whole;
     changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ 1 << bit % 8);
     expect_refused(changed, "bit " + std::to_string(bit));
@@ -304,7 +305,7 @@ TEST(Package, OneChangedBitOrAnotherLengthIsRefused) {
   expect_refused(longer, "a byte more");
 }
 
-// A package with any text and elements, whose checksum is right.
+// A package with any text and elements and a right checksum.
 Bytes forged(const std::string& text, const Bytes& elements = {}, uint64_t version = 1, int64_t text_bytes = -1) {
   uint64_t fields[4] = {version, 40 + text.size() + elements.size(),
                         text_bytes < 0 ? text.size() : static_cast<uint64_t>(text_bytes), 0};
@@ -324,7 +325,7 @@ Bytes forged(const std::string& text, const Bytes& elements = {}, uint64_t versi
   return out;
 }
 
-// What read_package says of it, or "no error".
+// The message of read_package, or "no error".
 std::string said_of(const Folder& folder, const Bytes& bytes) {
   put(folder / "forged", bytes);
   std::string said = refusal(folder / "forged");
@@ -355,7 +356,7 @@ TEST(Package, TheWrittenFileIsWhatTheFormatSays) {
   std::memcpy(elements.data(), &two, 4);
   std::memcpy(elements.data() + 4, sevens, 8);
   EXPECT_EQ(content(folder / "file"), forged(text, elements));
-  // The checksum as README.md has it.
+  // The checksum by README.md.
   uint64_t state_of_sum = 0;
   Bytes summed = content(folder / "file");
   summed.erase(summed.begin() + 32, summed.begin() + 40);
@@ -390,7 +391,7 @@ TEST(Package, ForeignAndNewerFilesAreRefused) {
   EXPECT_EQ(refusal(folder / "pipe"), "[package] " + (folder / "pipe") + " is not a file that can be read.");
 }
 
-// Files with a right checksum that say what no graph can.
+// Files with a right checksum whose content no graph can have.
 TEST(Package, HostileGraphsAreRefused) {
   const Folder folder;
   const auto said = [&](const std::string& ops, const Bytes& elements = {}) {
@@ -410,7 +411,7 @@ TEST(Package, HostileGraphsAreRefused) {
     EXPECT_TRUE(said(constant_of("float32" + shape + "[at 0]", "float32" + shape), eight).starts_with(no_graph))
         << shape;
   }
-  // Elements that two of different types have, and more variables than there are elements for.
+  // Elements shared by two literals of different types, and more variables than elements.
   EXPECT_TRUE(
       said(constant_of("float32(2,)[at 0]", "float32(2,)") + "%1 = constant() {value = int32(2,)[at 0]} : int32(2,)\n",
            eight)
@@ -425,7 +426,7 @@ TEST(Package, HostileGraphsAreRefused) {
   }
   EXPECT_TRUE(said(variable_of(0, "0", " ..."), eight).starts_with(no_graph));
   EXPECT_TRUE(said(variable_of(0, "0") + variable_of(1, "1") + variable_of(2, "2"), eight).starts_with(no_graph));
-  // Elements in the text itself, and those of two places for one variable.
+  // Elements in the text itself, and elements of two positions for one variable.
   for (const std::string inside : {"float32(1,)[1]", "float32(500,)[1 ...]", "float32(0,)[]"}) {
     const std::string type = inside.substr(0, inside.find('['));
     EXPECT_TRUE(said(constant_of(inside, type), eight).starts_with(no_graph + "[parse] Expected the place of")) << type;
@@ -467,7 +468,7 @@ bool is_small(const Block& block) {
   });
 }
 
-// Changes a text and the elements behind it: numbers, words, lines, bytes.
+// Mutates a text and its elements: numbers, words, lines, bytes.
 class Mutator {
  public:
   explicit Mutator(uint32_t seed) : random_(seed) {}
@@ -525,7 +526,7 @@ class Mutator {
     return text.substr(at, length);
   }
 
-  // The elements of a constant or variable in the text, instead of their place.
+  // Puts the elements of a constant or variable into the text, instead of their position.
   void put_inside(std::string& text) {
     std::vector<size_t> places;
     for (size_t at = text.find("[at "); at != std::string::npos; at = text.find("[at ", at + 1)) places.push_back(at);
@@ -535,7 +536,7 @@ class Mutator {
     if (end != std::string::npos) text.replace(at, end + 1 - at, inside[below(std::size(inside))]);
   }
 
-  // A line left out, written twice, or at the place of another.
+  // Leaves a line out, repeats it, or moves it to another's position.
   void change_lines(std::string& text) {
     const std::vector<Run> lines = runs(text, [](char c) { return c != '\n'; });
     if (lines.size() < 2) return;
@@ -561,9 +562,9 @@ bool has_loop(const Value& result) {
   return std::any_of(needed.begin(), needed.end(), [](const Op* op) { return op->info().facts.regions.is_loop(); });
 }
 
-// A file with a right checksum in which anything else is changed is refused with a sentence, or holds a legal graph,
-// which runs or is refused with a sentence. (Loops are compiled alone: theirs may be bounds that last for years.)
-// `--gtest_filter=*Mutations* --gtest_shuffle --gtest_repeat=N` makes other ones each time.
+// A file with a right checksum and any other change is refused with a sentence, or holds a legal graph, which runs or
+// is refused with a sentence. (Graphs with loops are only compiled: their bounds may make them run for years.)
+// `--gtest_filter=*Mutations* --gtest_shuffle --gtest_repeat=N` makes other mutations each time.
 TEST(Package, MutationsDoNoHarm) {
   const Folder folder;
   const auto state = new_state();
@@ -594,7 +595,7 @@ TEST(Package, MutationsDoNoHarm) {
     Request& request = loaded->request;
     compiled += error_of([&] { loaded->state->program(cpu::cpu_device(), feeds, request.results, request.effects); }) ==
                 "no error";
-    if (legal % 4 != 0) continue;  // of the rest, many cost seconds
+    if (legal % 4 != 0) continue;  // many others take seconds
     std::erase_if(request.results, has_loop);
     std::erase_if(request.effects,
                   [](const Op* op) { return op->code != OpCode::assign || has_loop(op->operands[1]); });
@@ -630,20 +631,21 @@ TEST(Package, AFileThatIsNotFinishedLeavesNothing) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"file"});
 }
 
-// Of a process that was killed between two steps and had this one's number, as the first one of a container has.
+// A file left by a process that was killed between two steps and had this process's number, like the first process of a
+// container.
 TEST(Package, FilesThatWereLeftDoNotStandInTheWay) {
   const Folder folder;
   const Counting counting;
   for (int i = 0; i < 1000; ++i) {
     put(folder / ("alloy-" + std::to_string(getpid()) + "-" + std::to_string(i) + ".part"), {});
   }
-  const std::string longest(255, 'x');  // bytes that a name can have
+  const std::string longest(255, 'x');  // the longest name
   write_package(folder / longest, *counting.state, counting.request);
   EXPECT_EQ(refusal(folder / longest), "no error");
   EXPECT_EQ(folder.names().size(), 1001);
 }
 
-// As on a full disk, in a child: the limit is the process's.
+// Simulates a full disk in a child process, since the limit is the process's.
 TEST(Package, AFullDiskLeavesTheOldFile) {
   const Folder folder;
   const Counting counting;

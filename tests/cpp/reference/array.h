@@ -1,4 +1,4 @@
-// Arrays of numbers in row-major order, and the places of their elements.
+// Arrays of numbers in row-major order, and positions of their elements.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ inline size_t count_of(const Dims& dims) {
   return count;
 }
 
-// The elements of a tensor. Those of a bool are 0 and 1.
+// The elements of a tensor; those of a bool are 0 and 1.
 template <class N>
 struct Numbers {
   Dims dims;
@@ -30,7 +30,7 @@ struct Numbers {
 
 using Array = Numbers<double>;
 
-// ---- places ----
+// ---- positions ----
 
 // Calls f with every index into `dims`, in row-major order.
 template <class F>
@@ -42,7 +42,7 @@ void for_each_index(const Dims& dims, const F& f) {
   }
 }
 
-// The place of `index`, aligned at the trailing dimension, in an array that broadcasts to it.
+// The position of `index`, aligned at the trailing dimension, in an array that broadcasts to the index's shape.
 inline size_t position(const Dims& dims, const Dims& index) {
   size_t at = 0;
   for (int64_t i = 0; i < dims.size(); ++i) {
@@ -52,14 +52,14 @@ inline size_t position(const Dims& dims, const Dims& index) {
   return at;
 }
 
-// How far apart neighbours along each axis lie.
+// The distance between neighbours along each axis.
 inline Dims steps_of(const Dims& dims) {
   Dims steps(dims.size(), 1);
   for (int64_t i = dims.size() - 1; i > 0; --i) steps[i - 1] = steps[i] * dims[i];
   return steps;
 }
 
-// The same along the axes of an array of dimensions `to` that this one broadcasts to.
+// The same along the axes of an array of shape `to` to which this one broadcasts.
 inline Dims steps_of(const Dims& dims, const Dims& to) {
   const Dims own = steps_of(dims);
   Dims steps(to.size(), 0);
@@ -69,8 +69,7 @@ inline Dims steps_of(const Dims& dims, const Dims& to) {
   return steps;
 }
 
-// Calls f with a place for every index into `dims`, in row-major order: `first`, and a step more for each 1 along an
-// axis.
+// Calls f with a position for every index into `dims`, in row-major order: `first`, plus `steps` times the index.
 template <class F>
 void for_each_place(const Dims& dims, const Dims& steps, int64_t first, const F& f) {
   if (dims.empty()) return f(static_cast<size_t>(first));

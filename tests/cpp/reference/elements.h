@@ -1,4 +1,4 @@
-// The types of elements, the numbers that stand for them, and the way from one to the other.
+// Element types, the numbers that compute with them, and conversions between both.
 #pragma once
 
 #include <cmath>
@@ -11,10 +11,10 @@
 
 namespace alloy::reference {
 
-// A bool's byte.
+// One byte for a bool.
 enum class Bool : uint8_t {};
 
-// Calls f with an element of the type, which is no complex one.
+// Calls f with an element of the type; not for complex types.
 template <class F>
 auto with_element(ir::DType dtype, const F& f) {
   switch (dtype) {
@@ -33,8 +33,8 @@ auto with_element(ir::DType dtype, const F& f) {
   }
 }
 
-// Calls f with a number of the kind that arithmetic with the type is done in: a double for floats of any width, else an
-// integer of 32 or 64 bits; a bool is 0 or 1.
+// Calls f with a number of the kind that computes with the type: double for all floats, else an integer of 32 or 64
+// bits; a bool is 0 or 1.
 template <class F>
 auto with_number(ir::DType dtype, const F& f) {
   switch (ir::computed_in(dtype)) {
@@ -45,8 +45,8 @@ auto with_number(ir::DType dtype, const F& f) {
   }
 }
 
-// The nearest element: integers wrap around; a float goes toward zero to an integer, no further than its ends, and to 0
-// from NaN.
+// Converts to the type: integers wrap around; floats become integers by truncation toward zero, clamped to the type's
+// range, and NaN becomes 0.
 template <class T, class N>
 T element(N number) {
   if constexpr (std::is_same_v<T, Bool>) {

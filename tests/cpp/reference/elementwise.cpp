@@ -23,7 +23,7 @@ Arrays<N> row(const Op& op, const Arrays<N>& in) {
   return {out};
 }
 
-// The result's type makes the difference.
+// Only the result's type differs.
 template <class N>
 Arrays<N> cast(const Op&, const Arrays<N>& in) {
   return in;

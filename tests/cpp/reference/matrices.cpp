@@ -27,7 +27,7 @@ Arrays<double> matmul(const Op& op, const Arrays<double>& in) {
   return {out};
 }
 
-// Of [x | identity] by elimination, the greatest pivot first, to [identity | inverse].
+// Eliminates [x | identity] to [identity | inverse], with the greatest pivot first.
 void invert(const double* x, double* inverse, size_t n) {
   const size_t wide = 2 * n;
   std::vector<double> both(n * wide, 0);
@@ -58,7 +58,7 @@ Arrays<double> inverse(const Op&, const Arrays<double>& in) {
   return {out};
 }
 
-// Of n complex numbers that are `step` apart: the sums as they are defined.
+// The transform of n complex numbers at distance `step`, by its definition.
 void transform(const double* x, double* y, int64_t n, int64_t step, double sign, double scale) {
   for (int64_t to = 0; to < n; ++to) {
     double re = 0, im = 0;
@@ -73,7 +73,7 @@ void transform(const double* x, double* y, int64_t n, int64_t step, double sign,
   }
 }
 
-// One axis after the other.
+// Transforms one axis after the other.
 Arrays<double> fourier_transform(const Op& op, const Arrays<double>& in) {
   const std::string& scaling = op.attributes.word(Attr::kScaling);
   Array x = in[0], y = x;

@@ -1,4 +1,4 @@
-// Ops that move elements, to where their attributes or indices say; and those that combine them there with others.
+// Ops that move elements by attributes or indices, and ops that combine them with others at their new positions.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ Arrays<N> renamed(const Op& op, const Arrays<N>& in) {
   return {{op.results[0].shape.dims(), in[0].values}};
 }
 
-// Element `first` of x, and a step more for each 1 along an axis of the result.
+// Takes element `first` of x, plus `steps` times the index in the result.
 template <class N>
 Arrays<N> strided(const Op& op, const Numbers<N>& x, const Dims& steps, int64_t first = 0) {
   Numbers<N> out(op.results[0].shape.dims());
@@ -25,7 +25,7 @@ Arrays<N> strided(const Op& op, const Numbers<N>& x, const Dims& steps, int64_t 
   return {out};
 }
 
-// Puts the elements of x where those of another array are that begins at `first` and has these steps.
+// Puts the elements of x into an array, at `first` plus `steps` times their index.
 template <class N>
 void place(const Numbers<N>& x, const Dims& steps, int64_t first, Numbers<N>& out) {
   size_t i = 0;
@@ -45,8 +45,8 @@ Arrays<N> transpose(const Op& op, const Arrays<N>& in) {
   return strided(op, in[0], steps);
 }
 
-// Where the elements of a slice of `whole` are: element i along an axis is start + i * stride. Python's rule: negative
-// bounds count from the end, and those outside are brought to the nearest end.
+// The positions that a slice of `whole` takes: element i along an axis is start + i * stride. By Python's rule,
+// negative bounds count from the end, and bounds outside are clamped.
 struct Slice {
   Dims steps;
   int64_t first = 0;
@@ -58,7 +58,7 @@ struct Slice {
       if (start < 0 && start != INT64_MIN) start += whole[i];
       start = stride > 0 ? std::max<int64_t>(start, 0) : std::min(start, whole[i] - 1);
       first += start * steps[i];
-      steps[i] *= std::clamp(stride, -whole[i], whole[i]);  // a longer one is never taken
+      steps[i] *= std::clamp(stride, -whole[i], whole[i]);  // a longer stride is never used
     }
   }
 };
@@ -117,7 +117,7 @@ Arrays<N> count(const Op& op, const Arrays<N>& in) {
 
 // ---- by indices ----
 
-// The place of `index`, or nothing where it is outside.
+// The position of `index`, or nothing if it is outside.
 std::optional<size_t> place_inside(const Dims& dims, const Dims& index) {
   for (int64_t i = 0; i < dims.size(); ++i) {
     if (index[i] < 0 || index[i] >= dims[i]) return std::nullopt;
@@ -125,7 +125,7 @@ std::optional<size_t> place_inside(const Dims& dims, const Dims& index) {
   return position(dims, index);
 }
 
-// The elements of x where `where` leads from the indices of the result, or 0 outside.
+// The elements of x at where(index) for every index of the result, or 0 outside.
 template <class N, class Where>
 Arrays<N> taken(const Op& op, const Numbers<N>& x, const Where& where) {
   Numbers<N> out(op.results[0].shape.dims());
@@ -137,7 +137,7 @@ Arrays<N> taken(const Op& op, const Numbers<N>& x, const Where& where) {
   return {out};
 }
 
-// Of integers 0 by 0.
+// For integers, dividing by 0 gives 0.
 template <class N>
 N combined(const std::string& mode, N x, N update) {
   if (mode == "add") return Add(N(), x, update);
@@ -147,7 +147,7 @@ N combined(const std::string& mode, N x, N update) {
   return mode == "minimum" ? std::min(x, update) : mode == "maximum" ? std::max(x, update) : update;
 }
 
-// x with each update combined where `where` leads from its index; one that leads outside changes nothing.
+// x, with each update combined at where(index of the update); updates outside change nothing.
 template <class N, class Where>
 Arrays<N> put(Numbers<N> x, const Numbers<N>& updates, const std::string& mode, const Where& where) {
   size_t i = 0;
@@ -183,7 +183,7 @@ Arrays<N> scatter(const Op& op, const Arrays<N>& in) {
   });
 }
 
-// Where the tuple of indices of a row leads: to a row behind the batch dimensions.
+// The row that a tuple of indices selects, behind the batch dimensions.
 template <class N>
 auto to_rows(const Op& op, const Numbers<N>& tuples) {
   const int64_t batch = op.attributes.integer(Attr::kBatchDims), rank = tuples.dims.size() - 1;

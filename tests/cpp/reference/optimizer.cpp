@@ -1,4 +1,4 @@
-// Steps of optimizers.
+// Optimizer steps.
 #include <cmath>
 
 #include "reference/reference.h"
@@ -12,7 +12,7 @@ Arrays<double> sgd(const Op&, const Arrays<double>& in) {
   return {out};
 }
 
-// Operands: rate, beta1, beta2, epsilon, values, first moments, second moments[, their greatest], gradient.
+// Operands: rate, beta1, beta2, epsilon, values, first moments, second moments[, greatest second moments], gradient.
 Arrays<double> adam(const Op&, const Arrays<double>& in) {
   const double rate = in[0].values[0], beta1 = in[1].values[0], beta2 = in[2].values[0], epsilon = in[3].values[0];
   Arrays<double> out(in.begin() + 4, in.end() - 1);

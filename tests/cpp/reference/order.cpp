@@ -1,4 +1,4 @@
-// Order along an axis, and running totals.
+// Sorting along an axis, and cumulative ops.
 #include <algorithm>
 #include <string>
 
@@ -35,7 +35,7 @@ Arrays<N> argsort(const Op& op, const Arrays<N>& in) {
   return {out};
 }
 
-// A NaN gives way to a number where the least or the greatest is wanted.
+// Minimum and maximum skip NaN.
 template <class N>
 N next_total(const std::string& operation, N total, N v) {
   if (operation == "sum") return Add(N(), total, v);

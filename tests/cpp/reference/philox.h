@@ -1,5 +1,5 @@
-// Philox 4x32-10 as its authors write it down (Salmon et al., 2011), one block after the other: the reference of random
-// numbers. The graph's state and stream are csrc/ir/README.md's.
+// Philox 4x32-10, by its authors' definition (Salmon et al., 2011), block by block: the reference for random numbers.
+// csrc/ir/README.md defines the state and the stream.
 #pragma once
 
 #include <array>
@@ -31,10 +31,10 @@ class Stream {
   // Word i of the stream.
   uint32_t word(uint64_t i) const { return philox(counter_at(i / 4), key_)[i % 4]; }
 
-  // The uniform number in [0, 1) that the word makes.
+  // The uniform number in [0, 1) from a word.
   double unit(uint64_t i) const { return (word(i) & 0x7FFFFF) * 0x1p-23; }
 
-  // The counter so many blocks later.
+  // The counter after `blocks` blocks.
   PhiloxBlock counter_at(uint64_t blocks) const {
     PhiloxBlock counter = counter_;
     uint64_t carry = blocks;
@@ -54,12 +54,12 @@ class Stream {
 // The probability that a standard normal number is below x.
 inline double normal_below(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 
-// The number that a standard normal one is below with probability p: by halving, to double precision.
+// The inverse of normal_below, by bisection, to double precision.
 inline double normal_quantile(double p) {
   double low = -40, high = 40;
   for (int i = 0; i < 120; ++i) {
     const double middle = (low + high) / 2;
-    // Of the tail that is small: there doubles tell probabilities apart.
+    // Uses the smaller tail, since doubles can tell its probabilities apart.
     const bool is_above = p < 0.5 ? normal_below(middle) < p : normal_below(-middle) > 1 - p;
     (is_above ? low : high) = middle;
   }

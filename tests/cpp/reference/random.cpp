@@ -1,4 +1,4 @@
-// Random numbers: the numbers of a stream of Philox, as their distribution has them.
+// Random numbers: a stream of Philox, converted to the op's distribution.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -35,7 +35,7 @@ double number_of(const Op& op, const Stream& stream, uint64_t i) {
   return mean + deviation * radius * (i == first ? std::cos(angle) : std::sin(angle));
 }
 
-// Operands: the state, and what the numbers shall be like. Results: the numbers, and the state behind them.
+// Operands: the state, and a tensor of the numbers' shape and type. Results: the numbers, and the next state.
 Arrays<double> numbers(const Op& op, const Arrays<double>& in) {
   uint32_t state[7];
   for (size_t i = 0; i < 7; ++i) state[i] = static_cast<uint32_t>(static_cast<int64_t>(in[0].values[i]));

@@ -1,4 +1,4 @@
-// Recurrent cells and their gradients, one unit of one sequence after the other.
+// Recurrent ops and their gradients, unit by unit, sequence by sequence.
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +19,7 @@ double activated(int64_t how, double x) {
   }
 }
 
-// By the activation's own value.
+// The derivative of an activation, from the activation's value.
 double slope(int64_t how, double y) {
   switch (how) {
     case 1: return y > 0 ? 1 : 0;
@@ -30,7 +30,7 @@ double slope(int64_t how, double y) {
   }
 }
 
-// An op's operands and results as numbers, its flags, and the places of its elements.
+// An op's operands and results as numbers, its flags, and the positions of its elements.
 struct Cells {
   int64_t steps, batch, units;
   Dims how;
@@ -38,7 +38,7 @@ struct Cells {
   std::vector<Row> in, out;
   Row weights, mask;
 
-  // `sequence` and `w`: which operands are like the sequence of inputs, and the weights.
+  // `sequence` and `w` are the indices of the operands that hold the sequence and the weights.
   Cells(const Op& op, const Arrays<double>& operands, size_t sequence, size_t w)
       : steps(operands[sequence].dims[0]),
         batch(operands[sequence].dims[1]),
@@ -66,11 +66,11 @@ struct Cells {
   int64_t gate(int64_t t, int64_t n, int64_t g, int64_t u, int64_t count) const {
     return ((t * batch + n) * count + g) * units + u;
   }
-  // What the sequence, or before its first step `first`, has for the step before the i-th.
+  // The row of the sequence for the step before the i-th; `first` before the first step.
   double before(const Row& sequence, const Row& first, int64_t i, int64_t n, int64_t u) const {
     return i == 0 ? first[n * units + u] : sequence[at(time(i - 1), n, u)];
   }
-  // A gate's sum of states(k) over all units k.
+  // A gate's sum of states(k) times weights over all units k.
   template <class States>
   double sum(int64_t g, int64_t u, const States& states) const {
     double total = 0;
@@ -144,7 +144,7 @@ void gru(Cells& c) {
   }
 }
 
-// What flows to the state before through the sums of all gates, whose gradients are `gates`.
+// The gradient of the state before, through the sums of all gates, whose gradients are `gates`.
 double carried(const Cells& c, const Row& gates, int64_t n, int64_t u) {
   double total = 0;
   for (size_t j = 0; j < gates.size(); ++j) total += gates[j] * c.weights[static_cast<int64_t>(j) * c.units + u];
@@ -168,7 +168,7 @@ void rnn_gradient(Cells& c) {
   }
 }
 
-// Operands: gradient, gates, cells, weights, first cell[, mask][, peephole][, gradient of the cells].
+// Operands: gradient, gates, cells, weights, initial cell[, mask][, peephole][, gradient of the cells].
 void lstm_gradient(Cells& c) {
   if (c.masked) c.mask = c.in[5];
   const Row zeros(4 * c.units), &peeps = c.peephole ? c.in[c.masked ? 6 : 5] : zeros;
@@ -199,7 +199,7 @@ void lstm_gradient(Cells& c) {
   }
 }
 
-// Operands: gradient, sums, states, weights, first state[, mask].
+// Operands: gradient, sums, states, weights, initial state[, mask].
 void gru_gradient(Cells& c) {
   if (c.masked) c.mask = c.in[5];
   const int64_t kept = c.after ? 4 : 3, units = c.units;
@@ -219,7 +219,7 @@ void gru_gradient(Cells& c) {
         gates[2 * units + u] = dh * (c.flips ? z : 1 - z) * slope(c.how[2], o);
       }
       for (int64_t u = 0; u < units; ++u) {
-        double flow = 0;  // to the reset gate
+        double flow = 0;  // gradient of the reset gate
         if (c.after) {
           flow = gates[2 * units + u] * sum(3, u);
         } else {

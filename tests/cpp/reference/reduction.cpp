@@ -1,11 +1,11 @@
-// Reductions, by the init and combine columns of their rows; moments, argmax and argmin by hand; and reduce_like.
+// Reductions, by their rows' columns init and combine; moments, argmax, argmin and reduce_like by hand.
 #include "reference/reference.h"
 #include "reference/vocabulary.h"
 
 namespace alloy::reference {
 namespace {
 
-// Calls f with every element of x, in order, and the place in an array of dimensions `result` that it goes into.
+// Calls f with every element of x, in order, and its position in the result, an array of shape `result`.
 template <class N, class F>
 void for_each_summand(const Numbers<N>& x, const Dims& result, const F& f) {
   size_t i = 0;
@@ -37,7 +37,7 @@ Arrays<N> folded(const Op& op, const Arrays<N>& in) {
   return {out};
 }
 
-// Exact; of integers then truncated toward zero.
+// Exact; for integers then truncated toward zero.
 template <class N>
 Arrays<N> moment(const Op& op, const Arrays<N>& in) {
   constexpr bool kIsFloating = std::is_floating_point_v<N>;
@@ -52,7 +52,7 @@ Arrays<N> moment(const Op& op, const Arrays<N>& in) {
     squares[to] += distance * distance;
   });
   for (size_t i = 0; i < out.size(); ++i) {
-    // Of integers, the truncated mean leaves a rest.
+    // For integers, the truncated mean has a remainder.
     const Wide mean = sums[i] / count, rest = kIsFloating ? 0 : sums[i] - count * mean;
     out.values[i] = static_cast<N>(op.code == OpCode::mean ? mean
                                    : kIsFloating           ? squares[i] / count
@@ -61,7 +61,7 @@ Arrays<N> moment(const Op& op, const Arrays<N>& in) {
   return {out};
 }
 
-// The first of the best; -1 where all are NaN.
+// The first of the greatest or least elements; -1 if all are NaN.
 template <class N>
 Arrays<N> best(const Op& op, const Arrays<N>& in) {
   const Numbers<N>& x = in[0];

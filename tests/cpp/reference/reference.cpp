@@ -34,7 +34,7 @@ DType computed_by(const Op& op) {
 
 namespace {
 
-// The number as it is in the type; that of a float is not rounded.
+// Rounds a number to the type; floats are not rounded.
 template <class N>
 double in_type(DType dtype, N number) {
   if (kind(dtype) == DTypeKind::kFloating) return static_cast<double>(number);

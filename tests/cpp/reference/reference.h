@@ -1,7 +1,7 @@
-// The meaning of every op, one element after the other, as the written grammar (csrc/ir/README.md) states it: the tests
-// compare kernels and compiled programs with it, and their second device (tests/remote_device) computes by it. It
-// shares with the code under test only types, dimensions, attributes and the formulas of the table's rows, which
-// tests/python/cases.py compares with NumPy. Floats of any width are doubles here, integers wrap around.
+// The definition of every op, element by element, by csrc/ir/README.md. The tests compare kernels and compiled programs
+// with it, and their second device (tests/remote_device) computes by it. It shares with the tested code only types,
+// dimensions, attributes and the formulas of the table's rows, which tests/python/cases.py compares with NumPy. Floats
+// of any width are doubles here, and integers wrap around.
 #pragma once
 
 #include "ir/graph.h"
@@ -10,7 +10,7 @@
 
 namespace alloy::reference {
 
-// The operands or the results of an op. An operand that only lends its shape has no elements.
+// The operands or the results of an op. An operand whose shape alone is read has no elements.
 template <class N>
 using Arrays = std::vector<Numbers<N>>;
 
@@ -18,11 +18,11 @@ using Arrays = std::vector<Numbers<N>>;
 template <class N>
 using Function = Arrays<N> (*)(const Op& op, const Arrays<N>& operands);
 
-// The function for ops of that code and numbers N (double, int32_t, int64_t, uint64_t); null where there is none.
+// The function for ops with this code and numbers N (double, int32_t, int64_t, uint64_t); null if there is none.
 template <class N>
 Function<N> function_of(OpCode code);
 
-// A file each: the functions of a family.
+// The functions of a family, one family in each file.
 template <class N>
 Function<N> elementwise(OpCode code);
 template <class N>
@@ -43,19 +43,19 @@ inline int64_t axis_of(const Op& op) {
   return *normalize_axis(op.attributes.integer(Attr::kAxis), op.operands[0].shape().rank());
 }
 
-// True if the op moves elements, and looks into indices at most: by integers that hold their bits it is exact.
+// True if the op only moves elements and reads only indices: then integers with the elements' bits are exact.
 bool only_moves(const Op& op);
 
-// The type whose numbers the op is computed by.
+// The type with whose numbers the op is computed.
 DType computed_by(const Op& op);
 
-// The operand as numbers N of it. A predicate is of a type of its own: where it is not zero it is 1.
+// The operand as numbers N. A predicate has its own type: nonzero becomes 1.
 template <class N, class From>
 N operand_number(const Op& op, size_t operand, From number) {
   return op.code == OpCode::select && operand == 0 ? number != 0 : static_cast<N>(number);
 }
 
-// True if compute() knows the op.
+// True if compute() supports the op.
 bool has_function(const Op& op);
 
 // The results of an op of static types, as doubles: integers are exact up to 2^53, floats are not rounded.

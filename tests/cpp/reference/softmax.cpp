@@ -7,7 +7,7 @@
 namespace alloy::reference {
 namespace {
 
-// The rows along the op's axis: the dimensions with one element along it, and the row of every element.
+// The rows along the op's axis: their number, and the row of every element.
 struct Rows {
   Dims dims;
   std::vector<size_t> of;
@@ -24,7 +24,7 @@ Array log_softmax_of(const Array& x, const Rows& row) {
     size_t& best = greatest[row.of[i]];
     if (best == SIZE_MAX || std::isnan(x.values[best]) || x.values[i] > x.values[best]) best = i;
   }
-  // The greatest adds 1, which would hide how little the others add.
+  // The greatest element adds 1, which would hide small sums of the others.
   std::vector<double> others(greatest.size(), 0);
   Array out(x.dims);
   for (size_t i = 0; i < x.size(); ++i) {

@@ -1,4 +1,4 @@
-// The rows of the op table for one number at a time.
+// The rows of the op table, computed for one number at a time.
 #pragma once
 
 #include <string_view>
@@ -59,7 +59,7 @@ constexpr TypeClass last_of(TypeClass, TypeClass, TypeClass last) { return last;
 
 }  // namespace rows
 
-// True if a row of those types computes with numbers N.
+// True if a row of these types computes with numbers N.
 template <class N>
 constexpr bool is_of(ir::TypeClass types) {
   switch (types) {
@@ -69,7 +69,7 @@ constexpr bool is_of(ir::TypeClass types) {
   }
 }
 
-// Calls f with the row of an elementwise op; Result() for any other.
+// Calls f with the row of an elementwise op; returns Result() for other ops.
 template <class Result, class F>
 Result table_row(ir::OpCode code, const F& f) {
   switch (code) {
@@ -86,7 +86,7 @@ Result table_row(ir::OpCode code, const F& f) {
   }
 }
 
-// True if the columns of the row say that no gradient flows, because the op is constant but for steps.
+// True if the row says that no gradient flows because the op is constant between steps.
 constexpr bool is_without_gradient(ir::OpCode code) {
   switch (code) {
 #define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \

@@ -1,6 +1,6 @@
-// The words of the forward, init and combine columns of ops.def for single numbers: double, int32, int64 and uint64.
-// Integers wrap around. d is the number's type, as a value. tests/python/cases.py compares the rows with NumPy. Tests
-// that use these words show that vectors, tails, threads and fused chains compute the same.
+// The functions of the columns forward, init and combine of ops.def, for single numbers: double, int32, int64 and
+// uint64. Integers wrap around. d is a value of the number's type. tests/python/cases.py compares the rows with NumPy;
+// tests that use these functions show that vectors, tails, threads and fused chains compute the same.
 #pragma once
 
 #include <cmath>
@@ -61,7 +61,7 @@ N IfThenElse(N, Predicate predicate, N yes, N no) {
   return predicate ? yes : no;
 }
 
-// A NaN gives way to a number.
+// Skips NaN.
 template <class N>
 N Min(N, N a, N b) {
   if constexpr (std::is_floating_point_v<N>) return std::fmin(a, b);
@@ -88,7 +88,7 @@ N Mul(N, N a, N b) {
   if constexpr (std::is_floating_point_v<N>) return a * b;
   else return static_cast<N>(static_cast<Unsigned<N>>(a) * static_cast<Unsigned<N>>(b));
 }
-// Of integers truncated toward zero; 0 by 0.
+// Truncates integers toward zero; dividing by 0 gives 0.
 template <class N>
 N Div([[maybe_unused]] N d, N a, N b) {
   if constexpr (std::is_floating_point_v<N>) return a / b;
@@ -121,18 +121,18 @@ N Abs(N d, N x) {
   if constexpr (std::is_floating_point_v<N>) return std::fabs(x);
   else return x < 0 ? Neg(d, x) : x;
 }
-// x itself where it is zero; 0 of NaN.
+// x itself if it is zero; 0 for NaN.
 template <class N>
 N Sign(N, N x) {
   return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? x : 0;
 }
 
-// What is not zero is true.
+// Every number but zero is true.
 template <class N>
 N Truth(N, N x) {
   return x != 0;
 }
-// Of truth values, which are 0 or 1.
+// For truth values, 0 or 1.
 template <class N>
 N Not(N, N x) {
   return x == 0;
@@ -179,7 +179,7 @@ inline double Acosh(double, double x) { return std::acosh(x); }
 inline double Atanh(double, double x) { return std::atanh(x); }
 inline double Atan2(double, double a, double b) { return std::atan2(a, b); }
 
-// Integers are whole.
+// Integers are unchanged.
 #define ALLOY_ROUNDING(Name, function)                                  \
   template <class N>                                                    \
   N Name(N, N x) {                                                      \

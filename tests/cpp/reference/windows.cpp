@@ -1,4 +1,4 @@
-// Convolutions and pooling: what a window sees at each of its positions.
+// Convolutions and pooling: the elements that a window covers at each position.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -16,7 +16,7 @@ struct Moving {
   int64_t place(int64_t position, int64_t tap) const { return position * stride - before + tap * dilation; }
 };
 
-// The axes of a layout that are named so, in the order of the names.
+// The axes with these names in the layout, in the order of the names.
 Dims axes_named(const std::string& layout, const std::string& names) {
   Dims axes;
   for (char name : names) {
@@ -25,8 +25,8 @@ Dims axes_named(const std::string& layout, const std::string& names) {
   return axes;
 }
 
-// Without a layout, windows move along the last four axes. Padding of the styles "same" is as TensorFlow defines it: as
-// many positions as strides fit into the source, and the odd zero behind it, or before it if the style is "same_lower".
+// Without a layout, windows move along the last four axes. "same" padding is TensorFlow's: there are as many positions
+// as strides fit into the source, and an odd zero comes after it, or before it for "same_lower".
 std::vector<Moving> moving_axes(const Op& op, const Dims& source, const Dims& kernel) {
   const Attributes& given = op.attributes;
   const int64_t rank = source.size();
@@ -52,8 +52,8 @@ std::vector<Moving> moving_axes(const Op& op, const Dims& source, const Dims& ke
 
 // ---- convolution ----
 
-// Calls f(s, w, r) with the places of every element of the source, of the weights and of the result whose product with
-// one another is a term.
+// Calls f(s, w, r) with the positions of an element of the source, of the weights and of the result, for every product
+// that is a term of the result.
 template <class F>
 void for_each_term(const Op& op, const Dims& source, const Dims& weights, const Dims& result, const F& f) {
   const std::string& layout = op.attributes.word(Attr::kWeightsLayout);
@@ -113,8 +113,8 @@ Arrays<double> convolution_weights_gradient(const Op& op, const Arrays<double>& 
 
 // ---- pooling ----
 
-// What a window sees at a position: which elements of the source, by their places in it and in the window, and how many
-// there would be with padding.
+// The elements that a window covers at a position: their positions in the source and in the window, and their number
+// with padding.
 struct Seen {
   struct Element {
     size_t place, tap;
@@ -122,7 +122,7 @@ struct Seen {
   std::vector<Element> inside;
   int64_t with_padding = 0;
 
-  // The first of the greatest, or the first NaN; null where the window sees nothing.
+  // The first NaN, or else the first of the greatest; null if the window covers nothing.
   const Element* winner(const std::vector<double>& values) const {
     const Element* best = nullptr;
     for (const Element& e : inside) {
@@ -134,7 +134,7 @@ struct Seen {
   }
 };
 
-// Calls f with what the window sees at every position and with the number of that position.
+// Calls f with the covered elements at every position, and the position's number.
 template <class F>
 void for_each_position(const Op& op, const Dims& source, const Dims& result, const F& f) {
   const Dims& size = op.attributes.ints(Attr::kWindow);
@@ -177,8 +177,8 @@ Arrays<double> max_pool_gradient(const Op& op, const Arrays<double>& in) {
   return {out};
 }
 
-// The places are numbered over the last axes of the source, or of the window if they are local: as many as the mode's
-// word says, "local_2d".
+// Indices are row-major over the last axes of the source, or of the window if they are local; the mode's word, such as
+// "local_2d", gives the number of axes.
 Arrays<double> max_pool_with_indices(const Op& op, const Arrays<double>& in) {
   const std::string& mode = op.attributes.word(Attr::kIndicesMode);
   const bool is_local = mode.starts_with("local");

@@ -1,5 +1,5 @@
-// What a graph keeps between runs: programs by what they compute, variables by slot; runs with packed and
-// with padded arrays; and the border that exceptions do not cross.
+// Tests the state of a graph between runs: programs by their computation, variables by slot; runs with packed and with
+// padded arrays; and that no exception crosses the boundary.
 #include "runtime/graph_state.h"
 #include "cpu/device.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace test;
 
-// A float32 or int32 array of rows with `gap` bytes behind each.
+// A float32 or int32 array with `gap` bytes behind each row.
 device::ArrayMemory array(const Type& type, size_t gap = 0) {
   device::ArrayMemory memory{&cpu::cpu_device(), nullptr, {}};
   memory.layout.rank = static_cast<size_t>(type.shape.rank());
@@ -65,7 +65,7 @@ TEST(GraphState, CompilesOnceForTheSameTask) {
   const auto program = m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.sum}, {m.write});
   EXPECT_EQ(m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.sum}, {m.write}), program);
   EXPECT_EQ(cpu::cpu_device().counters().compilations, before + 1);
-  // Other shapes, results, effects, and other orders of them are other tasks.
+  // Other shapes, results, effects, or another order of them, need another program.
   EXPECT_NE(m.state->program(cpu::cpu_device(), {{m.x, f32({1, 3})}}, {m.sum}, {m.write}), program);
   EXPECT_NE(m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.v}, {m.write}), program);
   EXPECT_NE(m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.sum}, {}), program);
@@ -85,11 +85,11 @@ TEST(GraphState, RemembersNoFailure) {
   EXPECT_EQ(mistake(f32({4, 4})), mistake(f32({4, 4})));
   EXPECT_EQ(cpu::cpu_device().counters().compilations, before);
   EXPECT_EQ(mistake(f32({2, 3})), "no error");
-  // A feed of another element type is not what was compiled, although its shape is.
+  // A feed of another element type needs another program, even with the same shape.
   EXPECT_EQ(mistake(i32({2, 3})), "[placeholder] The placeholder is float32 but was fed int32.");
 }
 
-// Whoever writes a variable, programs that keep its weights in an order of their own have the new ones.
+// After any write to a variable, programs that keep its weights packed use the new weights.
 TEST(GraphState, ProgramsSeeWeightsThatOthersWrote) {
   const auto state = std::make_shared<GraphState>(cpu::cpu_device());
   Graph& graph = state->graph;
@@ -163,7 +163,7 @@ TEST(GraphState, ArraysMayHaveGapsBetweenRows) {
     run(m.state, program, {x}, {sum, same});
     EXPECT_EQ(values_of(sum), (std::vector<float>{11, 12, 13, 14, 15, 16}));
     EXPECT_EQ(values_of(same), (std::vector<float>{1, 2, 3, 4, 5, 6}));
-    // The bytes between rows and before the array are somebody else's.
+    // The bytes between rows and before the array belong to others.
     const std::byte* bytes = sum.storage->host_bytes();
     for (size_t i = 0; i < sum.layout.offset; ++i) ASSERT_EQ(bytes[i], std::byte{0x5a});
     for (size_t i = 0; i < gap; ++i) ASSERT_EQ(bytes[sum.layout.offset + 12 + i], std::byte{0x5a});

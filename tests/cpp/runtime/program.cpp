@@ -1,5 +1,5 @@
-// Compiled programs against the interpreter: random graphs and the few shapes of state that matter, run more
-// than once.
+// Compares compiled programs with the interpreter: random graphs and the few forms of state that matter, run more than
+// once.
 #include "runtime/program.h"
 #include "cpu/device.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace test;
 
-// Bytes of exactly a tensor's size, so that a sanitizer sees every step outside.
+// Memory of exactly a tensor's size, so that a sanitizer notices every access outside.
 std::vector<std::byte> bytes_of(const Type& type, const Array& array) {
   std::vector<std::byte> out(type.byte_count());
   for (size_t i = 0; i < array.size(); ++i) {
@@ -51,7 +51,7 @@ Program compile(const std::vector<Feed>& feeds, const std::vector<Value>& result
   return Program(cpu(), std::make_shared<device::Arena>(cpu()), feeds, results, effects);
 }
 
-// Bytes of the host as a packed array of the device.
+// The host's bytes as a packed array on the device.
 device::ArrayMemory array_over(void* bytes, const Type& type) {
   device::ArrayLayout layout;
   layout.rank = 1;
@@ -147,7 +147,7 @@ TEST(Program, ComputesGradientsOfRandomGraphs) {
     std::vector<Value> wanted;
     for (const Value& v : std::vector<Value>(random.results)) {
       std::vector<Value> found;
-      // Optimizer steps have no gradient; the graph is as good as before.
+      // Optimizer steps have no gradient; the graph stays usable.
       if (error_of([&] { found = gradients(random.graph, v, targets); }) != "no error") continue;
       for (const Value& gradient : found) {
         if (gradient) wanted.push_back(gradient);
@@ -187,8 +187,8 @@ TEST(Program, ACounterCounts) {
   }
 }
 
-// Where the kernel wants weights in an order of its own, they are brought into it when they are new, and not again; and
-// in every run where the caller cannot tell, or where the run itself changes them.
+// If the kernel wants packed weights, they are packed when they are new and not again; but in every run if the caller
+// cannot tell whether they changed, or if the run itself changes them.
 TEST(Program, WeightsAreLaidOutOnceAVersion) {
   Graph graph;
   const Value x = placeholder(graph, f32({1, 6, 6, 16})), w = variable(graph, f32({3, 3, 16, 32}), 1);
@@ -247,8 +247,7 @@ TEST(Program, ReadsAroundAnAssignmentDiffer) {
   EXPECT_EQ(only(out[2]), 1);
 }
 
-// An assignment that only an ordering brings is carried out, even where the op that asked for it vanishes in
-// a pass.
+// An assignment that only an `after` brings in runs, even if the op with the `after` disappears in a pass.
 TEST(Program, AssignmentsThatMustComeBeforeHappen) {
   for (OpCode code : {OpCode::identity, OpCode::exp, OpCode::stop_gradient}) {
     SCOPED_TRACE(info(code).name);
@@ -388,7 +387,7 @@ TEST(Program, LoopsCount) {
                                           {0, 5, 0, 0}}) {
     SCOPED_TRACE(step);
     Graph graph;
-    // The step is not a constant, so that one that does not lead on is not refused.
+    // The step is not a constant, so that a step in the wrong direction is not refused.
     const Value given = placeholder(graph, f32({})), zero = constant(graph, {DType::float32, Shape()}, 0);
     const Value by = graph.value(OpCode::cast, {given}, {{Attr::kDtype, DType::int32}});
     const Value from = whole_number(graph, lower), to = whole_number(graph, upper);
@@ -406,7 +405,7 @@ TEST(Program, LoopsNest) {
   const Value n = placeholder(graph, f32({})), x = placeholder(graph, f32({3})), flag = placeholder(graph, bools({}));
   const Value zero = whole_number(graph, 0), one = whole_number(graph, 1);
   const Value count = graph.value(OpCode::cast, {n}, {{Attr::kDtype, DType::int32}});
-  // Of n rows, row i adds i + 1 times x, or takes it away in a branch.
+  // Row i of n adds i + 1 times x, or subtracts it in a branch.
   Op* rows = for_loop(graph, {zero, count, one}, {x}, [&](const std::vector<Value>& outer) {
     const Value length = graph.value(OpCode::add, {outer[0], one});
     Op* row = for_loop(graph, {zero, length, one}, {outer[1]}, [&](const std::vector<Value>& inner) {
@@ -436,7 +435,7 @@ TEST(Program, RefusesLoopsOverUnknownShapes) {
 
 // ---- denormals ----
 
-// What is computed while compiling is what would be computed while running.
+// Results computed while compiling equal those computed while running.
 TEST(Program, TakesDenormalsForZero) {
   const volatile float least = std::numeric_limits<float>::min(), half = 0.5f;
   Graph graph;
