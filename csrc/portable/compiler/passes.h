@@ -11,8 +11,9 @@
 namespace alloy::compiler {
 
 // Replaces everything that depends on shapes alone: *_like ops get their shape as an attribute, element counts and
-// shapes become constants, copies vanish, an operand that is used only for its shape becomes `empty`, and `for_loop`
-// becomes `while_loop`. Other ops replace ops whose rows say `composed`. Throws ir::Error for a value whose type is not static.
+// shapes become constants, copies vanish, an operand whose shape alone is used becomes `empty`, and `for_loop` becomes
+// `while_loop`. Ops whose rows say `composed` are replaced by other ops. Throws ir::Error for a value whose type is not
+// static.
 std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 
 // Surrounds ops of types without arithmetic (see ir::computed_in) by casts to a wider type and back, except ops that
