@@ -1,4 +1,4 @@
-// Attention, by Apple's selector where there is one.
+// Attention, by Apple's method if the system has it.
 
 #include <algorithm>
 #include <limits>
@@ -32,7 +32,8 @@ bool is_of_batch(const Shape& shape, const Shape& query) {
   return shape.rank() == kMostRank && shape[0] == query[0] && shape[1] == query[1];
 }
 
-// What the formula's products are known to be right for, and as many scores as an array has elements.
+// The sizes for which the formula's products are known to be right, with at most as many scores as an array can have
+// elements.
 bool has_right_sizes(const Shape& query, const Shape& key) {
   const int64_t steps = key[2], features = key[3];
   const bool is_long = std::max(steps, features) > ir::kMostOfMatrix;
@@ -50,7 +51,7 @@ MPSGraphTensor* mask_of_scores(const Lowering& lowering, const ir::Op& op) {
 
 }  // namespace
 
-// Apple's selector is documented for batches of heads. How it broadcasts is not known, but that it does a mask.
+// Apple documents its method for batches of heads. It is known that a mask broadcasts, but not if other operands do.
 bool has_selector(const ir::Op& op) {
   const SEL selector = @selector(scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:maskTensor:scale:name:);
   if (![MPSGraph instancesRespondToSelector:selector] || !are_known(op)) return false;
@@ -59,7 +60,7 @@ bool has_selector(const ir::Op& op) {
          is_of_batch(op.results[0].shape, query) && has_right_sizes(query, key);
 }
 
-// Halves in float32: whether Apple's framework adds their products up in that is not known.
+// Two-byte floats are computed in float32: it is not known if Apple's framework adds up their products in float32.
 Nodes lower_scaled_dot_product_attention(Lowering& lowering, const ir::Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
   const auto wide = [&](MPSGraphTensor* x, size_t i) {

@@ -1,4 +1,4 @@
-// Attention: softmax over the products of queries and keys gives the weights of values.
+// Attention: the softmax of the products of queries and keys weights the values.
 #include <algorithm>
 
 #include "ir/rules/composites.h"
@@ -33,7 +33,7 @@ DType attention_dtype(const Op& op) {
   return dtype;
 }
 
-// Of a mask of rank 2 or more all but the last two axes may be longer than those of the scores.
+// The scores with a mask. A mask of rank 2 or more may be longer than the scores, except along its last two axes.
 Shape masked(const Op& op, const Shape& scores, const Shape& mask) {
   const auto both = broadcast(scores, mask);
   if (!both || differ(steps(*both), steps(scores)) || differ(features(*both), features(scores))) {
@@ -76,7 +76,7 @@ Types infer_scaled_dot_product_attention(const Op& op) {
 
 namespace {
 
-// What the op computes with, in the type that elements of its operands are computed in.
+// The op's operands and weights, in the type in which its elements are computed.
 struct Attention {
   Attention(Expr query, Expr key, Expr value, Expr mask, double scale) {
     const DType dtype = computed_in(query.value().dtype());
@@ -98,7 +98,7 @@ Exprs compose_scaled_dot_product_attention(const Composition& c) {
   return {cast(matmul(of.weights, of.v), c.x(0).value().dtype())};
 }
 
-// The weights are computed again: where forward and backward pass are one program, they are found to be equal.
+// Computes the weights again; if forward and backward pass are one program, equal ops are merged.
 void gradient_scaled_dot_product_attention(GradientRule& r) {
   const bool has_mask = r.op().operands.size() > 3;
   const double scale = r.op().attributes.number(Attr::kScale);
@@ -114,7 +114,7 @@ void gradient_scaled_dot_product_attention(GradientRule& r) {
   if (has_mask && r.wants(3)) give(3, scores);
 }
 
-// The scale; for each score the two products, softmax and the mask.
+// The scaling, and for each score the two products, the softmax and the mask.
 Cost cost_scaled_dot_product_attention(const Op& op) {
   const Shape &query = op.operands[0].shape(), &value = op.operands[2].shape();
   const auto width = static_cast<uint64_t>(features(value));

@@ -1,4 +1,4 @@
-// What descriptors have in common: fields in a C++ struct, which their _impl points to.
+// Macros for descriptors, whose fields are in a C++ struct that _impl points to.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -7,7 +7,7 @@
 #include "facade/retained.h"
 #include "facade/selector.h"
 
-// The function that gives the fields of a descriptor, and raises for an object of another class.
+// Defines the function that returns a descriptor's fields and raises for an object of another class.
 #define DESCRIPTOR_FIELDS(Fields, Descriptor)          \
   Fields& fields_of(Descriptor* descriptor) {          \
     static const Class our_class = [Descriptor class]; \
@@ -15,8 +15,8 @@
     return *static_cast<Fields*>(descriptor->_impl);   \
   }
 
-// How an object with fields begins and ends, and how a descriptor is copied besides; the rest of the line initialises
-// the fields.
+// The methods that make and free an object with fields, and the one that copies a descriptor. The further arguments
+// initialise the fields.
 #define FIELDS_LIFE(Fields, ...)                               \
   -(instancetype)init {                                        \
     if ((self = [super init])) _impl = new Fields __VA_ARGS__; \
@@ -34,12 +34,12 @@
     return copy;                                                                                 \
   }
 
-// The accessors of one field.
+// The accessors of a field.
 #define DESCRIPTOR_FIELD(Fields, type, getter, setter) \
   PROPERTY(type, getter, setter, static_cast<Fields*>(_impl)->getter)
 
-// The accessors of one field that is a Retained object; `keep` is retain or copy, the rest of the line says its class
-// as require_kind_or_nil takes it.
+// The accessors of a field that is a Retained object. `keep` is retain or copy; the further arguments are the class, as
+// for require_kind_or_nil.
 #define DESCRIPTOR_OBJECT(Fields, type, getter, setter, keep, ...)                    \
   -(type)getter {                                                                     \
     return static_cast<Fields*>(_impl)->getter.get();                                 \
@@ -50,8 +50,8 @@
         alloy::facade::Retained<type>(static_cast<type>([[value keep] autorelease])); \
   }
 
-// A class method that makes a descriptor and sets each property that it takes. A part of its selector is the name of a
-// property, but for the first part, which is `selector`.
+// A class method that makes a descriptor and sets properties. Each part of the method's selector is the name of a
+// property, except the first, `selector`.
 #define DESCRIPTOR_WITH(Descriptor, selector, first, ...)                                                   \
   +(instancetype)selector DESCRIPTOR_FIRST_##first __VA_OPT__(FOR_EACH_PART(SELECTOR_TAKE_, __VA_ARGS__)) { \
     Descriptor* descriptor = [[self new] autorelease];                                                      \

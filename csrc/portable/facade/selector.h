@@ -1,25 +1,25 @@
-// Methods as rows of the parts of their selectors. A row that only sends another selector to its object is
+// Methods defined by the parts of their selectors. A row for a method that only sends another message to its object is
 //
 //   FORWARD(MPSGraphTensor*, passes(concatTensors), passes(dimension, NSInteger), sends(interleave, NO), passes(name))
 //
-// which makes concatTensors:dimension:name: send concatTensors:dimension:interleave:name:. Behind the type of the
-// result are the parts of both selectors in their order:
+// It makes concatTensors:dimension:name: send concatTensors:dimension:interleave:name:. After the type of the result
+// come the parts of both selectors, in order:
 //
-//   passes(part, type)  a part of both: the method sends on the argument that it takes
-//   takes(part, type)   a part of the method alone
-//   sends(part, value)  a part of the other selector alone; the value is made of what the method takes
+//   passes(part, type)  a part of both: the method passes its argument on
+//   takes(part, type)   a part of the method's selector only
+//   sends(part, value)  a part of the other selector only; the value may use the method's arguments
 //
-// An argument has the name of its part. Without a type it is an object, of a class that the header declares; to choose
-// between overloaded functions, it needs its type.
+// An argument has the name of its part. Without a type it is an object, of the class that the header declares; to
+// select an overloaded function, it needs its type.
 #pragma once
 
 #define FORWARD(Result, ...) \
   METHOD(Result, __VA_ARGS__) { return [self FOR_EACH_PART(SELECTOR_SEND_, __VA_ARGS__)]; }
 
-// The head of a method, for macros that make methods with selectors of the same form.
+// The head of a method, for macros that define methods with similar selectors.
 #define METHOD(Result, ...) -(Result)FOR_EACH_PART(SELECTOR_TAKE_, __VA_ARGS__)
 
-// A method that only gives a value, and the two accessors of a property that is kept in a place.
+// A method that returns a value, and the two accessors of a property stored in a variable.
 #define GETTER(type, getter, ...) \
   -(type)getter {                 \
     return __VA_ARGS__;           \
@@ -40,8 +40,9 @@
 #define SELECTOR_TYPE(type, ...) type
 // clang-format on
 
-// work##part for each of at most 64 parts. A macro does not expand inside itself, but what it leaves is scanned again:
-// each scan makes one step, which leaves the next one as a name whose parentheses only the following scan finds.
+// Expands to work##part for each of at most 64 parts. A macro does not expand inside itself, but its result is scanned
+// again. So each scan does one step, which leaves the name of the next step; only the next scan finds that name's
+// parentheses.
 #define FOR_EACH_PART(work, ...) FOR_EACH_SCAN(FOR_EACH_STEP(work, __VA_ARGS__))
 #define FOR_EACH_STEP(work, part, ...) work##part __VA_OPT__(FOR_EACH_NEXT FOR_EACH_PARENTHESES(work, __VA_ARGS__))
 #define FOR_EACH_NEXT() FOR_EACH_STEP

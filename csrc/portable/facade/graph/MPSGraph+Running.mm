@@ -1,4 +1,4 @@
-// The run methods of graphs, which all end in one path: a request, a program, a run.
+// The run methods of graphs. All do the same: make a request, find its program, run it.
 
 #include <algorithm>
 
@@ -13,8 +13,8 @@ namespace ir = alloy::ir;
 
 namespace {
 
-// The keys of a feeds dictionary, whose values are of that class. It has no order of its own; the order of creation
-// makes equal requests equal.
+// The keys of a feeds dictionary with values of that class, in the order of their creation: so equal requests are
+// equal.
 std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds, Class values) {
   require_kind_or_nil(feeds, [NSDictionary class]);
   require_elements([feeds allKeys], [MPSGraphTensor class]);
@@ -26,7 +26,7 @@ std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds, Class values) {
   return keys;
 }
 
-// The keys that an executable takes, in its order; of a request whose feeds are not listed yet.
+// The placeholders that an executable takes, in its order; the request has no feeds yet.
 std::vector<MPSGraphTensor*> taken_keys(NSDictionary* feeds, const Request& request) {
   std::vector<MPSGraphTensor*> keys = ordered_keys(feeds, [MPSGraphShapedType class]);
   if (!imitates(ir::Quirk::unused_feed)) return keys;
@@ -39,8 +39,8 @@ std::vector<MPSGraphTensor*> taken_keys(NSDictionary* feeds, const Request& requ
 
 using GraphRun = Prepared<MPSGraphTensorDataDictionary>;
 
-// `targets` gives the tensors to compute; `given` their data, or nil to allocate. `descriptor`, which may be nil: what
-// the graph may call.
+// Prepares a run. `targets` are the tensors to compute, `given` is their tensor data, or nil to allocate it.
+// `descriptor`, which may be nil, holds the executables that the graph may call.
 GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
                  NSArray<MPSGraphTensor*>* targets, NSArray<MPSGraphTensorData*>* given,
                  NSArray<MPSGraphOperation*>* operations, MPSGraphExecutionDescriptor* descriptor) {

@@ -1,4 +1,4 @@
-// Wishes for a compilation.
+// Options for a compilation.
 
 #include "facade/graph/descriptor_parts.h"
 #include "facade/graph/running.h"
@@ -16,7 +16,7 @@ struct CompilationParts {
   AtomicProperty dispatch_queue;
   AtomicProperty callables;
   std::mutex mutex;               // guards the following
-  runtime::CallablesRef callees;  // of the callables: one object, by which programs are found again
+  runtime::CallablesRef callees;  // of the callables; programs are found by this object, so there is one
 };
 
 CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
@@ -57,12 +57,12 @@ FIELDS_LIFE(CompilationParts, {})
   [copy setWaitForCompilationCompletion:[self waitForCompilationCompletion]];
   [copy setCompilationCompletionHandler:[self compilationCompletionHandler]];
   [copy setDispatchQueue:[self dispatchQueue]];
-  parts_of(copy).callables.set([parts_of(self).callables.get() retain]);  // not every system has the getter
+  parts_of(copy).callables.set([parts_of(self).callables.get() retain]);  // some systems lack the getter
   parts_of(copy).callees = callables_of(self);
   return copy;
 }
 
-// Types are always known here once the operands are, so there is nothing to disable.
+// Types are always inferred once the operands' types are known, so there is nothing to disable.
 - (void)disableTypeInference {
 }
 

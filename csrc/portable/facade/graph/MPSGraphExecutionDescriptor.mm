@@ -1,4 +1,4 @@
-// Wishes for a run of a graph: handlers, events, flags.
+// Options for a run of a graph: handlers, events, flags.
 
 #include "facade/graph/descriptor_parts.h"
 

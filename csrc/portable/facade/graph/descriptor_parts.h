@@ -1,4 +1,4 @@
-// What the descriptors of runs and compilations are made of. Included only by them.
+// The parts of the descriptors of runs and compilations. Only these include it.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
@@ -50,7 +50,7 @@ inline void keep_handler(AtomicProperty& property, id handler, NSString* method)
   property.set([handler copy]);
 }
 
-// What the descriptors of runs hold.
+// The fields of the descriptors of runs.
 struct RunParts {
   AtomicProperty scheduled_handler;
   AtomicProperty completion_handler;
@@ -70,7 +70,7 @@ inline void add_signal(host::EventList& events, id<MTLSharedEvent> event, MPSGra
 
 }  // namespace alloy::facade
 
-// What the descriptors of runs have in common, whose handlers differ in type.
+// The methods that the descriptors of runs share; the types of their handlers differ.
 #define RUN_DESCRIPTOR(ScheduledHandler, CompletionHandler)                                                \
   FIELDS_LIFE(RunParts, {})                                                                                \
   GETTER(ScheduledHandler, scheduledHandler, (ScheduledHandler)parts_of(self).scheduled_handler.get())     \

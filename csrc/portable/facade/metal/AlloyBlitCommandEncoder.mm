@@ -7,7 +7,7 @@ using namespace alloy::facade;
 
 @interface AlloyBlitCommandEncoder : NSObject <MTLBlitCommandEncoder> {
  @package
-  id<MTLCommandBuffer> _buffer;  // nil once it has ended
+  id<MTLCommandBuffer> _buffer;  // nil after the end
   id<MTLDevice> _device;
   NSString* _label;
   NSUInteger _groups;
@@ -87,7 +87,7 @@ LABEL(_label)
 
 - (void)synchronizeResource:(id<MTLResource>)resource {
   require_open(self, @"synchronizeResource");
-  bytes_of(static_cast<id<MTLBuffer>>(resource));  // raises for anything else
+  bytes_of(static_cast<id<MTLBuffer>>(resource));  // raises for any object but a buffer
 }
 
 - (void)fillBuffer:(id<MTLBuffer>)buffer range:(NSRange)range value:(uint8_t)value {

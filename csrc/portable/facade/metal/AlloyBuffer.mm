@@ -115,7 +115,7 @@ LABEL(_label)
 }
 
 - (id<MTLBuffer>)remoteStorageBuffer {
-  id<MTLBuffer> none = nil;  // declared as if there were always one
+  id<MTLBuffer> none = nil;  // declared as never nil
   return none;
 }
 

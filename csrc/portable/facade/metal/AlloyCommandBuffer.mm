@@ -1,4 +1,4 @@
-// Command buffers: work that is encoded, committed to a queue and handled.
+// Command buffers: encoded work, its commit to a queue, and its handlers.
 
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>
 
@@ -18,7 +18,7 @@ NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
   NSMutableArray* _scheduledHandlers;
   NSMutableArray* _completedHandlers;
   NSString* _label;
-  runtime::InFlight::Permit* _permit;  // null once it is completed
+  runtime::InFlight::Permit* _permit;  // null after completion
   BOOL _retainedReferences;
   MTLCommandBufferErrorOption _errorOptions;
   NSUInteger _groups;
@@ -36,7 +36,7 @@ AlloyCommandBuffer* require_command_buffer(id<MTLCommandBuffer> buffer) {
   return require<AlloyCommandBuffer>(buffer, our_class, @"MTLCommandBuffer");
 }
 
-// What is encoded, of which every use takes a lock.
+// The encoded commands; every use takes a lock.
 const std::shared_ptr<runtime::CommandList>& commands_of(AlloyCommandBuffer* buffer) {
   refuse_fork();
   return *buffer->_commands;
@@ -212,7 +212,7 @@ LABEL(_label)
   observer.on_finished = [buffer] {
     @autoreleasepool {
       delete std::exchange(buffer.get()->_permit, nullptr);
-      // Handled even when the owner lets go of the buffer first.
+      // Handlers are called even if the owner releases the buffer first.
       deliver_handlers(buffer.get(), buffer.get()->_completedHandlers,
                        [commands = *buffer.get()->_commands] { commands->finish_handling(); });
     }
@@ -257,7 +257,7 @@ LABEL(_label)
 
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value {
   const auto signal = [event = event_of(event), value] { event->signal(value); };
-  // Also behind what has failed: other queues may wait for it.
+  // Also after failed work, because other queues may wait for the event.
   encode(
       self,
       [signal]() -> host::Status {

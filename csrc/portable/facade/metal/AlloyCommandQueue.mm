@@ -26,7 +26,7 @@ struct QueueParts {
   id<MTLDevice> _device;
   NSString* _label;
 }
-// With the settings of nil, a buffer as commandBuffer makes it.
+// Makes a command buffer with the descriptor's settings; nil means those of commandBuffer.
 - (id<MTLCommandBuffer>)makeCommandBuffer:(MTLCommandBufferDescriptor*)descriptor;
 @end
 
@@ -75,7 +75,7 @@ bool is_delivering(id<MTLCommandQueue> queue) { return require_queue(queue)->_pa
 
 void deliver_now(id<MTLCommandQueue> queue, ir::Callable handler) {
   QueueParts& parts = *require_queue(queue)->_parts;
-  if (!parts.has_delivered.load()) handler();  // there are none before it
+  if (!parts.has_delivered.load()) handler();  // no handlers come before it
   else raise_if_failed(parts.handlers.run(handler));
 }
 
@@ -111,7 +111,7 @@ LABEL(_label)
 - (id<MTLCommandBuffer>)makeCommandBuffer:(MTLCommandBufferDescriptor*)descriptor {
   refuse_fork();
   std::unique_ptr<runtime::InFlight::Permit> permit = _parts->uncompleted->take();
-  if (!permit) return nil;  // the process ends
+  if (!permit) return nil;  // at the end of the process
   return [new_command_buffer(self, std::move(permit), descriptor) autorelease];
 }
 

@@ -21,14 +21,14 @@ using namespace alloy::facade;
   uint64_t _registryID;
   MTLArchitecture* _architecture;
 }
-// The word for what it is, such as "cpu".
+// The kind of the device, such as "cpu".
 - (NSString*)alloyKind;
 // Counts by name, for callers that ask respondsToSelector:.
 - (NSDictionary*)alloyCounters;
-// NO, and 0, where the device has no choice of threads.
+// Set and return the number of threads; NO and 0 if the device has no choice.
 - (BOOL)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
-// Major and minor version of the macOS that is imitated; 0 and 0 without one.
+// Major and minor version of the imitated macOS; 0 and 0 if there is none.
 - (NSArray*)alloySystem;
 @end
 
@@ -69,10 +69,10 @@ void require_source(NSString* source, MTLCompileOptions* options) {
   require_kind_or_nil(options, [MTLCompileOptions class]);
 }
 
-// There are none; a program that has made none may give nil.
+// There are no functions, so a program can only pass nil.
 void require_no_function(id<MTLFunction> function) { require_kind_or_nil(function, Nil, @"MTLFunction"); }
 
-// Tells the handler that there is no library or pipeline, on another thread as Metal does.
+// Reports to the handler, on another thread as Metal does, that there is no library or pipeline.
 template <class Handler>
 void refuse_shaders_later(NSString* method, Handler handler) {
   require_block((id)handler);

@@ -65,7 +65,7 @@ LABEL(_label)
   require_kind(listener, [MTLSharedEventListener class]);
   require_block((id)block);
   refuse_fork();
-  // Held until notified, together with the event itself, which the block is given.
+  // The queue, the block and the event, which the block gets, are kept until the notification.
   Retained<dispatch_queue_t> queue([listener dispatchQueue]);
   Retained<id> owned_block([[(id)block copy] autorelease]);
   Retained<AlloyEvent*> event(self);
@@ -75,14 +75,14 @@ LABEL(_label)
         ((MTLSharedEventNotificationBlock)owned_block.get())(event.get(), value);
       });
     } @catch (NSException*) {
-      // The process has ended, which is not the fault of the code that signals.
+      // The process has ended; the code that signals has not failed.
     }
   });
 }
 
 - (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds {
   refuse_fork();
-  constexpr uint64_t kYear = 1000ull * 3600 * 24 * 366;  // Event takes this for no limit
+  constexpr uint64_t kYear = 1000ull * 3600 * 24 * 366;  // Event treats this as no limit
   return (*_event)->wait(value, std::chrono::milliseconds(std::min(milliseconds, kYear))) ? YES : NO;
 }
 

@@ -1,4 +1,4 @@
-// Fences. A queue runs its encoders in order, so that there is nothing to hold back.
+// Fences. A queue runs its encoders in order, so a fence need not delay anything.
 
 #include "facade/metal/require.h"
 

@@ -1,4 +1,4 @@
-// Heaps: storage of the device, of which buffers take ranges.
+// Heaps: storage of the device from which buffers take ranges.
 
 #include <algorithm>
 #include <atomic>
@@ -12,17 +12,17 @@ using namespace alloy::facade;
 
 namespace {
 
-// What a heap shares with its buffers.
+// The memory that a heap shares with its buffers.
 struct HeapMemory {
   std::shared_ptr<device::Storage> storage;
   host::Ranges ranges;
   std::atomic<size_t> placed{0};  // bytes of the buffers of a placement heap
 };
 
-// What a buffer takes of a heap, until it is given back, or nobody holds it any more.
+// A range that a buffer takes of a heap, until it is given back or no owner is left.
 class Taken {
  public:
-  // `start`: of a range of the heap; nothing in a placement heap.
+  // `start` is the beginning of a range of the heap; a placement heap has none.
   Taken(std::shared_ptr<HeapMemory> memory, std::optional<size_t> start, size_t bytes)
       : memory_(std::move(memory)), start_(start), bytes_(bytes) {
     if (!start_) memory_->placed += bytes_;
@@ -47,7 +47,7 @@ class Taken {
 id<MTLBuffer> new_heap_buffer(id<MTLHeap> heap, const std::shared_ptr<HeapMemory>& memory,
                               const std::shared_ptr<Taken>& taken, size_t offset, size_t length,
                               MTLResourceOptions options) {
-  // The storage of the heap, held together with what is taken of it.
+  // The heap's storage, kept alive together with the range.
   const std::shared_ptr<device::Storage> storage(taken, memory->storage.get());
   return new_buffer([heap device], { storage, offset, length }, options,
                     {heap, [part = taken.get()] { part->give_back(); }});
@@ -103,7 +103,7 @@ id<MTLHeap> new_heap(id<MTLDevice> device, MTLHeapDescriptor* descriptor) {
 
 namespace {
 
-// The modes of a buffer are those of its heap; how it is tracked is its own affair.
+// Checks that a buffer's modes are its heap's, except the hazard tracking mode.
 void require_modes_of(AlloyHeap* heap, MTLResourceOptions options) {
   if (storage_mode(options) == storage_mode(heap->_options) && cache_mode(options) == cache_mode(heap->_options)) {
     return;

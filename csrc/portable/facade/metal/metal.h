@@ -1,5 +1,4 @@
-// How the facade's other classes reach its Metal classes (device, queues, events, buffers) and the C++ objects behind
-// them.
+// Access to the facade's Metal classes (device, queues, events, buffers) and the C++ objects behind them.
 #pragma once
 
 #import <Metal/Metal.h>
@@ -15,32 +14,32 @@
 
 namespace alloy::facade {
 
-// Every device, one object each, the default one first and the host's own last; not retained for the caller.
+// Every device, one object for each, the default one first and the host's own last; not retained for the caller.
 NSArray<id<MTLDevice>>* all_devices();
 
 // The device that MTLCreateSystemDefaultDevice returns; not retained for the caller.
 id<MTLDevice> default_device();
 
-// The queue of runs that name none; not retained for the caller.
+// The queue for runs without a queue; not retained for the caller.
 id<MTLCommandQueue> default_queue();
 
-// The device behind a Metal device; raises for nil and for a device of another make.
+// The device behind a Metal device; raises for nil and for a device of another framework.
 device::Device& device_of(id<MTLDevice> device);
 
 // The stream behind a command queue; raises as device_of does. Valid while the queue lives.
 device::Stream& stream_of(id<MTLCommandQueue> queue);
 
-// The device of a queue, of a command buffer; raise as device_of does.
+// The device of a queue or a command buffer; raise as device_of does.
 id<MTLDevice> owner_of(id<MTLCommandQueue> queue);
 id<MTLDevice> owner_of(id<MTLCommandBuffer> buffer);
 
 // The event behind a shared or plain event; raises as device_of does.
 std::shared_ptr<host::Event> event_of(id<MTLEvent> event);
 
-// The same of a handle.
+// The same for a handle.
 std::shared_ptr<host::Event> event_of(MTLSharedEventHandle* handle);
 
-// The memory of a buffer: a part of storage, which of a heap's buffers is taken while anybody holds that storage.
+// The memory of a buffer: a part of storage. A heap's range stays taken while anybody holds its storage.
 struct BufferBytes {
   std::shared_ptr<device::Storage> storage;
   size_t offset, length;
@@ -49,14 +48,14 @@ struct BufferBytes {
 // The memory behind a buffer; raises as device_of does. Valid while the buffer lives.
 const BufferBytes& bytes_of(id<MTLBuffer> buffer);
 
-// Raises, naming `method`, where memory of a caller lies so that its elements are not aligned.
+// Raises, naming `method`, if elements in a caller's memory are not aligned.
 void require_aligned(const BufferBytes& bytes, size_t element_bytes, NSString* method);
 
 // Raise as device_of does.
 void require_fence(id<MTLFence> fence);
 void require_heap(id<MTLHeap> heap);
 
-// What the word of options says: where the memory is, how it is cached, who orders accesses.
+// The modes in MTLResourceOptions: where the memory is, how it is cached, who orders accesses.
 inline MTLStorageMode storage_mode(MTLResourceOptions options) {
   return static_cast<MTLStorageMode>((options >> 4) & 0xf);
 }
@@ -65,7 +64,7 @@ inline MTLHazardTrackingMode hazard_tracking_mode(MTLResourceOptions options) {
   return static_cast<MTLHazardTrackingMode>((options >> 8) & 0x3);
 }
 
-// The accessors of these modes, but for the getter of the last, for a descriptor that has resourceOptions.
+// The accessors of these modes, except the getter of the last, for a descriptor with resourceOptions.
 #define RESOURCE_MODES                                                                             \
   -(MTLStorageMode)storageMode {                                                                   \
     return storage_mode([self resourceOptions]);                                                   \
@@ -83,26 +82,26 @@ inline MTLHazardTrackingMode hazard_tracking_mode(MTLResourceOptions options) {
     [self setResourceOptions:([self resourceOptions] & ~MTLResourceOptions{0x300}) | (mode << 8)]; \
   }
 
-// What setPurgeableState: does: the former state, and `state` from now on.
+// Implements setPurgeableState: stores `state` and returns the former state.
 inline MTLPurgeableState exchange_purgeable(MTLPurgeableState& present, MTLPurgeableState state) {
   const MTLPurgeableState former = present;
   if (state != MTLPurgeableStateKeepCurrent) present = state;
   return former;
 }
 
-// The sentence of everything that needs a shader, as an error of MTLLibraryErrorDomain; `error` may be null.
+// Stores the error for everything that needs a shader, of MTLLibraryErrorDomain, in `error`, which may be null.
 void refuse_shaders(NSError** error, NSString* method);
 
-// A new object for a device, retained for the caller. Make one for each device.
+// The Metal object of a device, retained for the caller. Make one object for each device.
 id<MTLDevice> new_device(device::Device& device, uint64_t registry_id) NS_RETURNS_RETAINED;
 
-// Where a buffer has its memory from: nothing, or a heap, which it retains, and what makeAliasable does.
+// The source of a buffer's memory: none, or a heap, which it retains, and the action of makeAliasable.
 struct HeapShare {
   id<MTLHeap> heap = nil;
   std::function<void()> make_aliasable;
 };
 
-// New objects of a device, retained for the caller. A buffer is nil where there is no storage.
+// New objects of a device, retained for the caller. A buffer is nil if there is no storage.
 id<MTLBuffer> new_buffer(id<MTLDevice> device, BufferBytes bytes, MTLResourceOptions options,
                          HeapShare share = {}) NS_RETURNS_RETAINED;
 id<MTLHeap> new_heap(id<MTLDevice> device, MTLHeapDescriptor* descriptor) NS_RETURNS_RETAINED;
@@ -110,45 +109,44 @@ id<MTLFence> new_fence(id<MTLDevice> device) NS_RETURNS_RETAINED;
 id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<host::Event> event) NS_RETURNS_RETAINED;
 MTLSharedEventHandle* new_event_handle(std::shared_ptr<host::Event> event, NSString* label) NS_RETURNS_RETAINED;
 MTLArchitecture* new_architecture(NSString* name) NS_RETURNS_RETAINED;
-// `most`: as newCommandQueueWithMaxCommandBufferCount: takes it.
+// `most` is the argument of newCommandQueueWithMaxCommandBufferCount:.
 id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<device::Stream> stream,
                                       NSUInteger most) NS_RETURNS_RETAINED;
-// A buffer that holds a permit of its queue until it is completed.
+// A command buffer that holds a permit of its queue until it is completed.
 id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Permit> permit,
                                         MTLCommandBufferDescriptor* descriptor) NS_RETURNS_RETAINED;
 id<MTLBlitCommandEncoder> new_blit_encoder(id<MTLCommandBuffer> buffer) NS_RETURNS_RETAINED;
 
-// What a buffer of that length takes of a heap of the device.
+// The size and alignment that a buffer of the length takes in a heap of the device.
 MTLSizeAndAlign heap_size_and_align(id<MTLDevice> device, size_t length);
 
-// Adds work to the command buffer that `buffer` stands for; raises when it is committed. The work runs on the
-// stream, in an autorelease pool, in order with what was encoded before; once an item has failed the rest of
-// the command buffer is skipped and its error is set: of what is skipped, `if_skipped` is called instead. Neither may
-// raise or throw.
+// Adds work to the command buffer that `buffer` stands for; raises after the commit. The work runs on the stream, in an
+// autorelease pool, after all work encoded before. After a failure, the command buffer's error is set, and the rest of
+// its work is skipped: `if_skipped` is called instead. Neither may raise or throw.
 void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work, std::function<void()> if_skipped = {});
 
-// The same by the encoder of the buffer that is open, while which encode() raises; and its end.
+// The same for the open encoder of the buffer, while encode() raises; and the end of the encoder.
 void encode_inside(id<MTLCommandBuffer> buffer, std::function<host::Status()> work);
 void end_encoder(id<MTLCommandBuffer> buffer);
 
-// Who makes heaps for the temporary arrays of a command buffer: nil, or an MPSHeapProvider. Raise as device_of does.
+// The provider of heaps for a command buffer's temporary arrays: nil, or an MPSHeapProvider. Raise as device_of does.
 id heap_provider_of(id<MTLCommandBuffer> buffer);
 void set_heap_provider(id<MTLCommandBuffer> buffer, id provider);
 
-// Calls a copy of `handler` on the thread of the queue that serves handlers, in an autorelease pool, with no
-// lock held, after the handlers given before; false, without calling it, once the process has ended its work.
+// Calls a copy of `handler` on the queue's thread for handlers, in an autorelease pool, with no lock held, after
+// earlier handlers. Returns false, and does not call it, after the process has ended its work.
 bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler);
 
-// True if a handler that deliver() was given calls.
+// True if the caller is a handler given to deliver().
 bool is_delivering(id<MTLCommandQueue> queue);
 
-// Calls a handler after those given before, and returns when that is done; on the calling thread if none were given
-// before. Raises at the end of the process.
+// Calls a handler after earlier ones and returns when it is done; uses the calling thread if there are none before.
+// Raises at the end of the process.
 void deliver_now(id<MTLCommandQueue> queue, ir::Callable handler);
 
 }  // namespace alloy::facade
 
-// The accessors of a label that is kept, retained, in `place`.
+// The accessors of a label, retained in `place`.
 #define LABEL(place)                              \
   -(NSString*)label {                             \
     @synchronized(self) {                         \

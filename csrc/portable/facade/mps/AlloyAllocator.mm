@@ -1,4 +1,4 @@
-// What allocators of arrays and of images have in common.
+// The common base of the allocators of arrays and of images.
 
 #include "facade/mps/arrays.h"
 

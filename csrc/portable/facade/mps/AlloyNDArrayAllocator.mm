@@ -1,4 +1,4 @@
-// Who makes the arrays that kernels write to.
+// Allocators of the arrays that kernels write to.
 
 #include "facade/mps/arrays.h"
 

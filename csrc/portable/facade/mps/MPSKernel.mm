@@ -1,4 +1,4 @@
-// What all kernels have in common.
+// The base of all kernels.
 
 #include "facade/mps/kernels.h"
 #include "facade/retained.h"

@@ -1,4 +1,4 @@
-// Device arrays. Knows nothing of graphs.
+// Arrays on a device. Knows nothing of graphs.
 
 #include <cmath>
 #include <limits>
@@ -19,8 +19,8 @@ struct ArrayParts {
   MPSDataType type;
   NSString* label = nil;
   Retained<MPSNDArray*> parent{};
-  Retained<id<MTLBuffer>> buffer{};        // that the program made it with
-  std::optional<NSUInteger> reads_left{};  // of a temporary array
+  Retained<id<MTLBuffer>> buffer{};        // the program's own buffer, if it gave one
+  std::optional<NSUInteger> reads_left{};  // only of a temporary array
 };
 
 ArrayParts& array_parts(MPSNDArray* array) { return *static_cast<ArrayParts*>(array->_impl); }
@@ -107,7 +107,7 @@ const device::ArrayMemory& memory_of(MPSNDArray* array) { return array_parts(arr
 
 namespace {
 
-// True if the elements lie so far apart that the numbers of their bytes may overflow.
+// True if the elements are so far apart that the numbers of bytes may overflow.
 bool is_beyond_numbers(const device::ArrayLayout& layout) {
   double extent = static_cast<double>(layout.element_bytes);
   for (size_t axis = 0; axis < layout.rank; ++axis) {
@@ -144,13 +144,13 @@ MPSNDArray* new_array_of_rank(MPSNDArray* array, NSUInteger rank) {
   const device::ArrayLayout& from = array_parts(array).memory.layout;
   device::ArrayLayout layout = from;
   layout.rank = rank;
-  for (size_t i = 0; i < rank; ++i) {  // from fast to slow
+  for (size_t i = 0; i < rank; ++i) {  // from the fastest to the slowest
     const bool is_there = i < from.rank;
     layout.lengths[rank - 1 - i] = is_there ? from.lengths[from.rank - 1 - i] : 1;
     layout.strides[rank - 1 - i] = is_there ? from.strides[from.rank - 1 - i] : ptrdiff_t{0};
   }
   for (size_t axis = from.rank > rank ? from.rank - rank : 0; axis-- > 0;) {
-    // The dimension joins the first one of the result.
+    // Merges the dimension with the result's first one.
     if (layout.lengths[0] == 1) layout.strides[0] = from.strides[axis];
     else if (from.lengths[axis] > 1 &&
              from.strides[axis] != layout.strides[0] * static_cast<ptrdiff_t>(layout.lengths[0])) {
@@ -186,9 +186,9 @@ NSUInteger& reads_left(MPSNDArray* array) { return *array_parts(array).reads_lef
 
 namespace {
 
-// Where the view's elements are, of an array; false where they have no strides.
+// The layout of a view of an array; returns false if the view has no strides.
 bool view_layout(const device::ArrayLayout& array, const ViewOfDescriptor& view, device::ArrayLayout& made) {
-  // Of the array's dimensions, from fast to slow.
+  // The lengths of the array's dimensions, from the fastest to the slowest.
   const auto length = [&](size_t i) { return i < array.rank ? array.lengths[array.rank - 1 - i] : 1; };
   device::ArrayLayout whole = array;
   size_t elements = 1;
@@ -199,7 +199,7 @@ bool view_layout(const device::ArrayLayout& array, const ViewOfDescriptor& view,
     raise_invalid(@"[arrayView] The descriptor has %lu elements before slicing, but the array has %lu.",
                   static_cast<unsigned long>(elements), static_cast<unsigned long>(array.elements()));
   }
-  if (!is_same) {  // the elements in their order, in another shape
+  if (!is_same) {  // the elements in order, with another shape
     if (!array.is_packed()) return false;
     whole.rank = view.rank;
     for (size_t i = 0; i < view.rank; ++i) whole.lengths[view.rank - 1 - i] = view.lengths[i];
@@ -225,20 +225,20 @@ MPSNDArray* view_with(MPSNDArray* array, const device::ArrayLayout& layout) {
   return [view autorelease];
 }
 
-// A view that shares the memory; nil where there is none.
+// A view that shares the array's memory; nil if that is impossible.
 MPSNDArray* aliased_view(MPSNDArray* array, MPSNDArrayDescriptor* descriptor) {
   device::ArrayLayout layout;
   const bool aliases = view_layout(memory_of(array).layout, view_of(descriptor), layout);
   return aliases && [descriptor dataType] == [array dataType] ? view_with(array, layout) : nil;
 }
 
-// A copy of what a view would have, which the command buffer makes, autoreleased.
+// A copy with the view's elements, made by the command buffer; autoreleased.
 MPSNDArray* copied_view(MPSNDArray* array, id<MTLCommandBuffer> buffer, MPSNDArrayDescriptor* descriptor) {
   MPSNDArray* copy = [[[MPSNDArray alloc] initWithDevice:[array device] descriptor:descriptor] autorelease];
   const ViewOfDescriptor view = view_of(descriptor);
   device::ArrayMemory from = memory_of(array);
   device::ArrayLayout layout;
-  if (!view_layout(from.layout, view, layout)) {  // another shape of what has gaps: first without them
+  if (!view_layout(from.layout, view, layout)) {  // reshaping elements with gaps: removes the gaps first
     device::ArrayMemory packed = from;
     packed.layout.offset = 0;
     packed.layout.pack();
@@ -253,16 +253,16 @@ MPSNDArray* copied_view(MPSNDArray* array, id<MTLCommandBuffer> buffer, MPSNDArr
   return copy;
 }
 
-// What a program says of the bytes of a buffer that elements come from or go to.
+// The bytes of a buffer that elements come from or go to, as a program describes them.
 struct BufferSide {
   id<MTLBuffer> buffer;
   MPSDataType type;
   NSUInteger offset;
-  const NSInteger* row_strides;  // in bytes, from fast to slow; or null
+  const NSInteger* row_strides;  // in bytes, from the fastest to the slowest; or null
 };
 
-// True if the strides begin with the fastest dimension, as in programs that ship on Macs, and not with that of rows, as
-// Apple's header says: whether the first is that of elements, or too short for rows.
+// True if the strides begin with the stride of elements, as in programs that ship on Macs, and not with that of rows,
+// as Apple's header says: the first stride is an element's, or too short for rows.
 bool begin_with_elements(const NSInteger* strides, const device::ArrayLayout& packed) {
   const auto element = static_cast<NSInteger>(packed.element_bytes);
   const auto row = static_cast<NSInteger>(packed.packed_row_bytes());
@@ -371,7 +371,7 @@ GETTER(MPSNDArray*, parent, array_parts(self).parent.get())
 - (MPSNDArray*)arrayViewWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                                descriptor:(MPSNDArrayDescriptor*)descriptor
                                  aliasing:(MPSAliasingStrategy)aliasing {
-  owner_of(cmdBuf);  // raises for what is no command buffer
+  owner_of(cmdBuf);  // raises if it is no command buffer
   require_kind(descriptor, [MPSNDArrayDescriptor class]);
   const bool may_copy = (aliasing & MPSAliasingStrategyShallAlias) == 0;
   const bool may_alias = (aliasing & MPSAliasingStrategyShallNotAlias) == 0;
@@ -475,7 +475,7 @@ GETTER(MPSNDArray*, parent, array_parts(self).parent.get())
 }
 
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
-  owner_of(commandBuffer);  // raises for what is no command buffer
+  owner_of(commandBuffer);  // raises if it is no command buffer
 }
 
 @end

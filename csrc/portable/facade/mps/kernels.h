@@ -1,17 +1,17 @@
-// What the kernels of matrices share.
+// Functions shared by the kernels of matrices.
 #pragma once
 
 #include "facade/mps/matrices/matrices.h"
 
 namespace alloy::facade {
 
-// The formulas that a kernel has encoded; they live as long as it.
+// The formulas that a kernel has encoded; they live as long as the kernel.
 runtime::Formulas& formulas_of(MPSKernel* kernel);
 
 // Raises unless the matrices have elements of one type, Float32 or Float16.
 void require_floats(const MatrixParts& source, const MatrixParts& result, NSString* what);
 
-// A field of a kernel in an archive.
+// Store a kernel's field in an archive.
 void encode(NSCoder* coder, MTLOrigin field, NSString* key);
 void encode(NSCoder* coder, NSUInteger field, NSString* key);
 void encode(NSCoder* coder, BOOL field, NSString* key);
@@ -27,7 +27,7 @@ void decode(NSCoder* coder, double& field, NSString* key);
 void decode(NSCoder* coder, MPSCNNNeuronType& field, NSString* key);
 void decode(NSCoder* coder, NSData*& field, NSString* key);  // retained
 
-// A field for another kernel.
+// Copies a field for another kernel.
 template <class Field>
 Field copied(Field field) {
   return field;
@@ -36,8 +36,7 @@ inline NSData* copied(NSData* field) { return [field retain]; }
 
 }  // namespace alloy::facade
 
-// How a kernel is copied and archived: a row keeps(alpha) for each field, of which `alpha` is also the key and _alpha
-// the variable.
+// Copying and archiving of a kernel: a row keeps(alpha) for each field, with `alpha` as key and _alpha as the variable.
 #define KERNEL_FIELDS(Kernel, ...)                                                   \
   -(instancetype)copyWithZone : (NSZone*)zone device : (id<MTLDevice>)device {       \
     Kernel* copy = [super copyWithZone:zone device:device];                          \

@@ -10,7 +10,7 @@ using ir::OpCode;
 
 namespace {
 
-// Arithmetic of a number with a bool takes the bool as a 0 or 1 of the number's type. Other types must be equal.
+// In arithmetic of a number with a bool, the bool is 0 or 1 in the number's type. Other types must be equal.
 MPSGraphTensor* add_arithmetic(MPSGraph* graph, OpCode code, ir::Value a, ir::Value b, NSString* name) {
   auto as_number = [&](ir::Value v, ir::DType dtype) {
     const bool is_mixed = v.dtype() == ir::DType::boolean && ir::accepts(ir::TypeClass::numeric, dtype);

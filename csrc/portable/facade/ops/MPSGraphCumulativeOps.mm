@@ -1,4 +1,4 @@
-// Running totals.
+// Cumulative ops.
 
 #include "facade/graph/build.h"
 
@@ -21,7 +21,7 @@ MPSGraphTensor* cumulative(MPSGraph* self, MPSGraphTensor* tensor, const char* o
 
 }  // namespace
 
-// The selectors of one kind of total.
+// The methods of one cumulative op.
 #define CUMULATIVE(selector, operation)                                                                          \
   METHOD(MPSGraphTensor*, takes(selector), takes(axis, NSInteger), takes(exclusive, BOOL), takes(reverse, BOOL), \
          takes(name)) {                                                                                          \

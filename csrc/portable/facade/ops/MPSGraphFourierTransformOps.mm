@@ -9,7 +9,7 @@ using ir::Attr;
 
 namespace {
 
-// Only a transform to real numbers is told of an odd length.
+// Only a transform to real numbers has an option for an odd length.
 ir::Attributes attributes_of(MPSGraphFFTDescriptor* descriptor, ir::Dims axes, bool to_real) {
   static const Class our_class = [MPSGraphFFTDescriptor class];
   require_kind(descriptor, our_class);
@@ -49,7 +49,7 @@ ir::Attributes attributes_of(MPSGraphFFTDescriptor* descriptor, ir::Dims axes, b
 
 @end
 
-// The selectors of one transform.
+// The methods of one transform.
 #define FOURIER(selector, transform, to_real)                                                                     \
   METHOD(MPSGraphTensor*, takes(selector), takes(axes), takes(descriptor, MPSGraphFFTDescriptor*), takes(name)) { \
     return add(self, ir::Composite::transform, {value_of(self, selector)},                                        \

@@ -12,7 +12,7 @@ using ir::OpCode;
 
 namespace {
 
-// The type of a tensor that `data` holds.
+// The type of a tensor whose elements `data` holds.
 ir::Type stored_type(NSData* data, MPSShape* shape, MPSDataType dtype, NSString* method) {
   require_kind(data, [NSData class]);
   const ir::Type type{dtype_of(dtype), shape_of(shape)};
@@ -35,7 +35,8 @@ MPSGraphTensor* constant(MPSGraph* graph, ir::LiteralRef literal) {
   return add(graph, OpCode::constant, {}, {{Attr::kValue, std::move(literal)}}, nil);
 }
 
-// Of a constant of one number. [-1] means "whatever the context needs", which a scalar gives by broadcasting.
+// The shape of a constant of one number. [-1] means the shape that the context needs; a scalar gives it by
+// broadcasting.
 ir::Shape splat_shape(MPSShape* shape, NSString* method) {
   const ir::Shape given = shape_of(shape);
   if (given == ir::Shape({-1})) return ir::Shape();
@@ -120,7 +121,7 @@ FORWARD(MPSGraphTensor*, passes(constantWithRealPart, double), passes(imaginaryP
   const ir::Type type = stored_type(data, shape, dataType, @"variableWithData");
   const std::span<const std::byte> bytes = bytes_of(data);
   FacadeGraph& graph = *graph_of(self);
-  // The device has the value from the start; the graph needs only its type.
+  // The value is on the device already; the graph needs only its type.
   MPSGraphTensor* tensor = add(self, OpCode::variable, {}, {{Attr::kValue, ir::Literal::elsewhere(type)}}, name);
   build([&] { graph.allocate_variable(bytes); });
   return tensor;
@@ -129,8 +130,8 @@ FORWARD(MPSGraphTensor*, passes(constantWithRealPart, double), passes(imaginaryP
 - (MPSGraphTensor*)variableFromTensorWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
   const ir::Value value = value_of(self, tensor);
   if (value.op->code != OpCode::constant) {
-    raise_invalid(@"[variableFromTensor] A constant was expected: when a variable takes the value of another tensor is "
-                  @"documented nowhere; use variableWithData and assignVariable.");
+    raise_invalid(@"[variableFromTensor] A constant was expected: it is not documented when a variable takes the value "
+                  @"of another tensor; use variableWithData and assignVariable.");
   }
   const ir::LiteralRef& literal = value.op->attributes.get<ir::LiteralRef>(Attr::kValue);
   NSMutableData* data = [NSMutableData dataWithLength:literal->type().byte_count()];

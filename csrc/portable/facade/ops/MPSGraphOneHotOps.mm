@@ -1,4 +1,4 @@
-// Indices as rows of zeros with a one.
+// Indices as vectors with a one at the index.
 
 #include "facade/graph/build.h"
 

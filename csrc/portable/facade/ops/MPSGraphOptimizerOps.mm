@@ -1,4 +1,4 @@
-// Steps of optimizers.
+// Optimizer steps.
 
 #include "facade/graph/build.h"
 
@@ -10,7 +10,7 @@ using ir::OpCode;
 
 namespace {
 
-// With the correction of the moments, which begin as zeros.
+// The learning rate with Adam's bias correction, since the moments begin as zeros.
 MPSGraphTensor* corrected_rate(MPSGraph* graph, MPSGraphTensor* rate, MPSGraphTensor* beta1_power,
                                MPSGraphTensor* beta2_power) {
   const ir::Expr lr = expr_of(graph, rate), power1 = expr_of(graph, beta1_power), power2 = expr_of(graph, beta2_power);

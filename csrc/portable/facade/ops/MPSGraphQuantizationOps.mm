@@ -10,7 +10,7 @@ using ir::Composite;
 
 namespace {
 
-// Numbers are scalars of float32, in which all of it is computed.
+// A scalar of float32, the type in which everything here is computed.
 MPSGraphTensor* number(MPSGraph* graph, double value) {
   return [graph constantWithScalar:value dataType:MPSDataTypeFloat32];
 }
@@ -20,7 +20,7 @@ MPSGraphTensor* scaled(MPSGraph* graph, Composite way, const std::vector<ir::Val
   return add(graph, way, operands, {{Attr::kDtype, dtype_of(dtype)}, {Attr::kAxis, int64_t{axis}}}, name);
 }
 
-// Scales and zero points of blocks have the rank of the tensor, scalars any place in it.
+// Checks that scales or zero points of blocks have the tensor's rank; scalars may have any.
 void require_blocks(ir::Value x, ir::Value blocks) {
   const ir::Shape &shape = x.shape(), &given = blocks.shape();
   if (shape.ranked() && given.ranked() && given.rank() != shape.rank() && given.rank() != 0) {
@@ -29,7 +29,7 @@ void require_blocks(ir::Value x, ir::Value blocks) {
   }
 }
 
-// A table of entries has so many dimensions more than the tensor.
+// Checks that a table has `more` dimensions more than the tensor.
 void require_table(ir::Value x, ir::Value table, int64_t more) {
   const ir::Shape &shape = x.shape(), &given = table.shape();
   if (shape.ranked() && given.ranked() && given.rank() != shape.rank() + more) {
@@ -40,7 +40,7 @@ void require_table(ir::Value x, ir::Value table, int64_t more) {
 
 }  // namespace
 
-// The selectors that both have, the scale and the zero point as numbers or as tensors along an axis.
+// The methods of quantize or dequantize with scale and zero point as numbers or as tensors along an axis.
 #define QUANTIZATION(selector, way)                                                                                   \
   METHOD(MPSGraphTensor*, takes(selector), takes(scaleTensor), takes(zeroPointTensor), takes(dataType, MPSDataType),  \
          takes(axis, NSInteger), takes(name)) {                                                                       \

@@ -1,4 +1,4 @@
-// Which random numbers are drawn.
+// The distribution of random numbers.
 
 #include "facade/ops/random_fields.h"
 

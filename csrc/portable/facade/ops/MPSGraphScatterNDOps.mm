@@ -1,4 +1,4 @@
-// Elements combined with what is at the places that indices tell.
+// Updates combined with the elements at indices.
 
 #include "facade/graph/build.h"
 
@@ -23,7 +23,7 @@ std::string word_of(MPSGraphScatterMode mode) {
   raise_invalid(@"[scatter] A mode from Add to Set was expected, got %ld.", static_cast<long>(mode));
 }
 
-// What the mode starts with, of the shape and of the updates' type.
+// A tensor of the shape and the updates' type, filled with the mode's neutral value.
 MPSGraphTensor* start_of(MPSGraph* self, MPSGraphTensor* updates, MPSShape* shape, MPSGraphScatterMode mode) {
   return add(self, ir::Composite::scatter_start, {value_of(self, updates)},
              {{Attr::kShape, shape_of(shape)}, {Attr::kMode, word_of(mode)}}, nil);

@@ -1,4 +1,4 @@
-// The order of elements along an axis.
+// Sorting along an axis.
 
 #include "facade/graph/build.h"
 
@@ -22,7 +22,7 @@ MPSGraphTensor* argsort(MPSGraph* self, MPSGraphTensor* tensor, int64_t axis, bo
 
 }  // namespace
 
-// The selectors of sort or argsort.
+// The methods of sort or argsort.
 #define SORT(selector, work)                                                                                  \
   METHOD(MPSGraphTensor*, takes(selector), takes(axis, NSInteger), takes(descending, BOOL), takes(name)) {    \
     return work(self, selector, axis, descending != NO, name);                                                \

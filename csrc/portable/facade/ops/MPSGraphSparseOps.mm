@@ -1,4 +1,4 @@
-// Matrices of which only some elements are given. Their elements are put into zeros.
+// Matrices given by some of their elements; these are put into zeros.
 
 #include "facade/ops/descriptor.h"
 
@@ -16,12 +16,13 @@ struct SparseFields {
   MPSDataType dataType = MPSDataTypeFloat32;
 };
 
-// The elements at tuples of places in zeros of the shape of `like`.
+// Zeros of the shape of `like`, plus the elements at tuples of positions.
 Expr scattered(Expr elements, Expr tuples, Expr like) {
   return ir::apply(OpCode::scatter_nd, {elements, tuples, like}, {{Attr::kBatchDims, int64_t{0}}});
 }
 
-// The row of each element from where rows begin: how many others begin before it or with it.
+// The line (row or column) of each element, from the index of each line's first element: the number of other lines that
+// begin before it or with it.
 Expr lines_of(Expr starts, int64_t count, Expr like) {
   if (count == 1) return broadcast_like(starts.scalar(0), like);
   const Expr others = slice(starts, 0, 1, count);

@@ -1,4 +1,4 @@
-// Ops that move elements, tell their places, and cast.
+// Ops that move elements, give their positions, or cast.
 
 #include <algorithm>
 
@@ -44,7 +44,7 @@ MPSGraphTensor* sliced(MPSGraph* self, MPSGraphTensor* tensor, const ir::Attribu
   return add(self, OpCode::squeeze, {value_of(self, whole)}, {{Attr::kAxes, axes_of_mask(squeeze_mask)}}, name);
 }
 
-// With the dimensions that a slice has squeezed.
+// Adds the dimensions that a slice has squeezed.
 ir::Value unsqueezed(MPSGraph* self, MPSGraphTensor* tensor, uint32_t squeeze_mask) {
   const ir::Value x = value_of(self, tensor);
   if (squeeze_mask == 0) return x;
@@ -56,8 +56,8 @@ MPSGraphTensor* slice_gradient(MPSGraph* self, MPSGraphTensor* gradient, ir::Val
   return add(self, OpCode::slice_gradient, {unsqueezed(self, gradient, squeeze_mask), like}, bounds, name);
 }
 
-// Of tensors that are concatenated Apple's header asks to be broadcast-compatible along the other dimensions: where one
-// is longer, those of extent 1 are repeated.
+// Apple's header asks that concatenated tensors be broadcast-compatible along the other dimensions: extents of 1 are
+// repeated to the others' extent.
 std::vector<ir::Value> broadcast_beside(MPSGraph* self, std::vector<ir::Value> values, NSInteger dimension) {
   const ir::Shape first = values.empty() ? ir::Shape::unranked() : values[0].shape();
   const auto along = first.ranked() ? ir::normalize_axis(dimension, first.rank()) : std::nullopt;
@@ -82,7 +82,7 @@ std::vector<ir::Value> broadcast_beside(MPSGraph* self, std::vector<ir::Value> v
   return values;
 }
 
-// The ends of a slice of `sizes` elements, which must lie inside.
+// The ends of a slice of `sizes` elements, which must be inside.
 NSArray<NSNumber*>* ends_of(ir::Value x, NSArray<NSNumber*>* starts, NSArray<NSNumber*>* sizes) {
   const ir::Dims from = numbers_of(starts), count = numbers_of(sizes);
   const bool are_as_many = from.size() == count.size() && (!x.shape().ranked() || from.size() == x.shape().rank());
@@ -115,7 +115,7 @@ ir::Dims plane(NSUInteger height, NSUInteger width) {
   return {static_cast<int64_t>(height), static_cast<int64_t>(width)};
 }
 
-// A block of places along `axes` from or to the dimension `axis`.
+// Moves blocks along `axes` from or to the dimension `axis`.
 MPSGraphTensor* with_blocks(MPSGraph* self, ir::Composite composite, MPSGraphTensor* tensor, const ir::Dims& axes,
                             NSInteger axis, const ir::Dims& block, BOOL pixel_shuffle, NSString* name) {
   return add(self, composite, {value_of(self, tensor)},
@@ -126,7 +126,7 @@ MPSGraphTensor* with_blocks(MPSGraph* self, ir::Composite composite, MPSGraphTen
              name);
 }
 
-// How much stands before and behind each axis.
+// The paddings before and after each axis.
 ir::Dims paddings_of(NSArray<NSNumber*>* left, NSArray<NSNumber*>* right) {
   const ir::Dims before = numbers_of(left), after = numbers_of(right);
   if (before.size() != after.size()) {
@@ -156,8 +156,7 @@ std::string word_of(MPSGraphPaddingMode mode) {
 
 }  // namespace
 
-// The selectors that move blocks of places along some axes to another one, or back: the axes are those of a plane, or
-// all that a list names.
+// The methods that move blocks along some axes to another axis, or back. The axes are height and width, or a list.
 #define BLOCKS(of_plane, of_list, composite)                                                                           \
   METHOD(MPSGraphTensor*, takes(of_list), takes(spatialAxes), takes(batchAxis, NSInteger), takes(blockDimensions),     \
          takes(usePixelShuffleOrder, BOOL), takes(name)) {                                                             \

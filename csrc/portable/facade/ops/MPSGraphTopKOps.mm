@@ -15,7 +15,7 @@ ir::Attributes attributes(NSInteger axis, NSUInteger k, bool greatest) {
 
 }  // namespace
 
-// The selectors of the greatest elements, or of the least, along an axis that is given.
+// The methods for the greatest or the least elements along a given axis.
 #define TOP_K(selector, greatest)                                                                                 \
   METHOD(NSArray<MPSGraphTensor*>*, takes(selector), takes(axis, NSInteger), takes(k, NSUInteger), takes(name)) { \
     return add_all(self, ir::Composite::top_k, {value_of(self, selector)}, attributes(axis, k, greatest), name);  \
@@ -34,7 +34,7 @@ ir::Attributes attributes(NSInteger axis, NSUInteger k, bool greatest) {
 
 @implementation MPSGraph (MPSGraphTopKOps)
 
-// Older systems have these alone, so they do not send those with an axis.
+// These do not send the methods with an axis, which older systems lack.
 - (NSArray<MPSGraphTensor*>*)topKWithSourceTensor:(MPSGraphTensor*)source k:(NSUInteger)k name:(NSString*)name {
   return add_all(self, ir::Composite::top_k, {value_of(self, source)}, attributes(-1, k, true), name);
 }

@@ -1,4 +1,4 @@
-// Kernels that make an image of an image: where they read and write.
+// Kernels that compute an image from an image: the pixels that they read and write.
 
 #include <algorithm>
 #include <limits>
@@ -30,7 +30,7 @@ Settings* new_settings() {
   return settings;
 }
 
-// What is read of `source` pixels for `written` ones.
+// The pixels of `source` read for `written` pixels of the result.
 ReadAxis read_axis(const WindowAxis& window, NSInteger offset, NSUInteger source, NSUInteger written, bool clamps) {
   constexpr double kMost = std::numeric_limits<int>::max();
   const double reach = static_cast<double>(written - 1) * static_cast<double>(window.stride) +
@@ -51,12 +51,12 @@ ReadAxis read_axis(const WindowAxis& window, NSInteger offset, NSUInteger source
   return {low, high - low + 1, low - first, last - high};
 }
 
-// The length of a part that begins at `start` and is cut off behind `all`.
+// The length of a part that begins at `start`, cut at `all`.
 NSUInteger clipped(NSUInteger start, NSUInteger length, NSUInteger all) {
   return start < all ? std::min(length, all - start) : 0;
 }
 
-// Pixels of a result along an axis of `source` ones.
+// The extent of the result along an axis with `source` pixels.
 NSUInteger result_extent(const WindowAxis& window, NSUInteger source, MPSNNPaddingMethod method) {
   const MPSNNPaddingMethod size = method & MPSNNPaddingMethodSize_reserved;
   const int64_t more = window.extent() - 1, pixels = static_cast<int64_t>(source);
@@ -67,7 +67,7 @@ NSUInteger result_extent(const WindowAxis& window, NSUInteger source, MPSNNPaddi
   return readable <= 0 ? 0 : static_cast<NSUInteger>((readable + stride - 1) / stride);
 }
 
-// The offset along an axis; `at_end`: what is left of a centered one is behind the source.
+// The offset along an axis. `at_end`: an odd pixel of a centered window lies behind the source.
 NSInteger result_offset(const WindowAxis& window, NSUInteger source, NSUInteger written, MPSNNPaddingMethod method,
                         bool at_end) {
   const int64_t all = static_cast<int64_t>((written - 1) * window.stride) + window.extent();
@@ -271,7 +271,7 @@ GETTER(NSUInteger, dilationRateY, [self alloyWindow:0].dilation)
 - (void)encodeBatchToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                       sourceImages:(MPSImageBatch*)sourceImages
                  destinationImages:(MPSImageBatch*)destinationImages {
-  owner_of(commandBuffer);  // raises when it is not ours
+  owner_of(commandBuffer);  // raises if it is not ours
   require_batch(sourceImages);
   require_batch(destinationImages);
   if ([sourceImages count] != [destinationImages count]) {

@@ -39,7 +39,7 @@ DESCRIPTOR_FIELD(ImageFields, MTLCPUCacheMode, cpuCacheMode, setCpuCacheMode)
 DESCRIPTOR_FIELD(ImageFields, MTLStorageMode, storageMode, setStorageMode)
 DESCRIPTOR_FIELD(ImageFields, MTLTextureUsage, usage, setUsage)
 
-// One channel, two, or up to four in each pixel.
+// Formats of one channel, two, or four in each pixel.
 - (MTLPixelFormat)pixelFormat {
   const auto by_channels = [&](MTLPixelFormat one, MTLPixelFormat two, MTLPixelFormat four) {
     return [self featureChannels] <= 1 ? one : [self featureChannels] == 2 ? two : four;
@@ -107,7 +107,7 @@ void count_read(MPSImage* image, NSString* what) {
 
 namespace {
 
-// The layout of the pixels; raises where there are none, or too many.
+// The layout of the pixels; raises if there are none or too many.
 device::ArrayLayout layout_of(MPSImageDescriptor* descriptor) {
   require_kind(descriptor, [MPSImageDescriptor class]);
   const NSUInteger extents[] = {
@@ -124,15 +124,15 @@ ImageParts* new_parts(id<MTLBuffer> buffer, MPSImageDescriptor* descriptor, devi
       {&device_of([buffer device]), bytes.storage, layout}, [buffer retain], [descriptor copyWithZone:nil]};
 }
 
-// Bytes of the host and how they lie.
+// Bytes of the host and their layout.
 struct HostBytes {
   const void* bytes;
   MPSDataLayout layout;
-  // From pixel to pixel, row to row and image to image; 0 for none between.
+  // Distances from pixel to pixel, row to row and image to image; 0 means without gaps.
   NSUInteger column, row, image;
 };
 
-// What the bytes hold of an image; raises where it is not inside.
+// A part of an image and its bytes on the host; raises if it is not inside the image.
 struct HostCopy {
   device::ArrayMemory memory;
   ptrdiff_t strides[4];  // of the host, from the fastest dimension to the slowest
@@ -200,7 +200,7 @@ HostCopy host_copy(const ImageParts& image, const HostBytes& host, const MTLRegi
 
 MTLRegion whole(MPSImage* image) { return MTLRegionMake3D(0, 0, 0, [image width], [image height], 1); }
 
-// Bytes of a row of a whole image in that layout.
+// Bytes of a row of a whole image in the layout.
 NSUInteger packed_row(MPSImage* image, MPSDataLayout layout) {
   const NSUInteger pixels = [image width] * facade::parts_of(image).memory.layout.element_bytes;
   return layout == MPSDataLayoutHeightxWidthxFeatureChannels ? pixels * [image featureChannels] : pixels;
@@ -220,7 +220,7 @@ NSUInteger packed_row(MPSImage* image, MPSDataLayout layout) {
 }
 
 - (instancetype)initWithDevice:(id<MTLDevice>)device imageDescriptor:(const MPSImageDescriptor*)imageDescriptor {
-  device_of(device);  // raises when it is not ours
+  device_of(device);  // raises if it is not ours
   MPSImageDescriptor* descriptor = const_cast<MPSImageDescriptor*>(imageDescriptor);
   const device::ArrayLayout layout = layout_of(descriptor);
   id<MTLBuffer> room = room_on(device, layout.end(), MTLResourceStorageModeShared, @"MPSImage");
@@ -312,7 +312,7 @@ FORWARD(void, passes(writeBytes, const void*), passes(dataLayout, MPSDataLayout)
         sends(featureChannelInfo, MPSImageReadWriteParams{0, [self featureChannels]}), passes(imageIndex, NSUInteger))
 
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
-  owner_of(commandBuffer);  // raises for what is no command buffer
+  owner_of(commandBuffer);  // raises if it is no command buffer
 }
 
 @end
@@ -337,7 +337,7 @@ FORWARD(void, passes(writeBytes, const void*), passes(dataLayout, MPSDataLayout)
 
 + (void)prefetchStorageWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                      imageDescriptorList:(NSArray<MPSImageDescriptor*>*)descriptorList {
-  owner_of(commandBuffer);  // raises for what is no command buffer
+  owner_of(commandBuffer);  // raises if it is no command buffer
   require_elements(descriptorList, [MPSImageDescriptor class]);
 }
 

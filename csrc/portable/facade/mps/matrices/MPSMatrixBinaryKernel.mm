@@ -1,4 +1,4 @@
-// Kernels that make one matrix of two.
+// Kernels that compute one matrix from two.
 
 #include "facade/mps/kernels.h"
 

@@ -1,4 +1,4 @@
-// Extents and places of matrices in a buffer.
+// Extents and positions of matrices in a buffer.
 
 #include "facade/descriptor.h"
 #include "facade/mps/matrices/matrices.h"

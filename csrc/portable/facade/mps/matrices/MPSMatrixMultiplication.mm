@@ -55,7 +55,7 @@ KERNEL_FIELDS(MPSMatrixMultiplication, keeps(resultMatrixOrigin), keeps(leftMatr
   const MatrixParts& right = parts_of(rightMatrix);
   const MatrixParts& result = parts_of(resultMatrix);
   const auto part = [&](MTLOrigin origin, bool transposed, NSUInteger rows, NSUInteger columns) {
-    return transposed ? Part{origin, columns, rows} : Part{origin, rows, columns};
+    return transposed ? Rectangle{origin, columns, rows} : Rectangle{origin, rows, columns};
   };
   const Batch batch = batch_of({_batchStart, _batchSize}, {&left, &right, &result}, what);
   const device::ArrayMemory a =

@@ -9,7 +9,7 @@ using ir::Expr;
 
 namespace {
 
-// Floats of the host as an array (1, 1, columns) of a device.
+// Copies floats to an array (1, 1, columns) on a device.
 device::ArrayMemory row_on(id<MTLDevice> device, NSData* floats) {
   id<MTLBuffer> buffer = [[device newBufferWithBytes:[floats bytes]
                                               length:[floats length]
@@ -81,7 +81,7 @@ GETTER(float, neuronParameterC, _parameterC)
   const MatrixParts& result = parts_of(resultMatrix);
   require_floats(source, result, what);
   const Batch batch = batch_of({_batchStart, _batchSize}, {&source, &result}, what);
-  const Part read =
+  const Rectangle read =
       rest_of(source, _sourceMatrixOrigin, _sourceNumberOfFeatureVectors, _sourceInputFeatureChannels, what);
   const device::ArrayMemory y = part_of(result, {_resultMatrixOrigin, read.rows, read.columns}, batch, what);
   std::vector<runtime::TypedArray> inputs{typed(part_of(source, read, batch, what), source.type)};

@@ -25,7 +25,7 @@ KERNEL_FIELDS(MPSMatrixSoftMax, keeps(sourceRows), keeps(sourceColumns))
   const MatrixParts& result = parts_of(resultMatrix);
   require_floats(source, result, what);
   const Batch batch = batch_of({_batchStart, _batchSize}, {&source, &result}, what);
-  const Part read = rest_of(source, _sourceMatrixOrigin, _sourceRows, _sourceColumns, what);
+  const Rectangle read = rest_of(source, _sourceMatrixOrigin, _sourceRows, _sourceColumns, what);
   const device::ArrayMemory x = part_of(source, read, batch, what);
   const device::ArrayMemory y = part_of(result, {_resultMatrixOrigin, read.rows, read.columns}, batch, what);
   count_read(inputMatrix, what);

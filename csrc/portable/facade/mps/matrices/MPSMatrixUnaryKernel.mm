@@ -1,4 +1,4 @@
-// Kernels that make one matrix of one.
+// Kernels that compute one matrix from one.
 
 #include "facade/mps/kernels.h"
 

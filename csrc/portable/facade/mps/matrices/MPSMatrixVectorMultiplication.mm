@@ -56,7 +56,7 @@ KERNEL_FIELDS(MPSMatrixVectorMultiplication, keeps(transpose), keeps(rows), keep
   const MatrixParts& result = parts_of(resultVector);
   const Batch batch = batch_of({_batchStart, _batchSize}, {&matrix, &vector, &result}, what);
   const MTLOrigin origin = _primarySourceMatrixOrigin;
-  const Part part = _transpose ? Part{origin, _columns, _rows} : Part{origin, _rows, _columns};
+  const Rectangle part = _transpose ? Rectangle{origin, _columns, _rows} : Rectangle{origin, _rows, _columns};
   const device::ArrayMemory a = part_of(matrix, part, batch, what);
   const device::ArrayMemory x = column_of(vector, _secondarySourceMatrixOrigin, _columns, batch);
   const device::ArrayMemory y = column_of(result, _resultMatrixOrigin, _rows, batch);

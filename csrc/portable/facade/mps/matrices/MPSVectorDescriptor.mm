@@ -1,4 +1,4 @@
-// Lengths and places of vectors in a buffer.
+// Lengths and positions of vectors in a buffer.
 
 #include "facade/descriptor.h"
 #include "facade/mps/matrices/matrices.h"

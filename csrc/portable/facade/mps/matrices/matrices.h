@@ -7,45 +7,45 @@
 
 namespace alloy::facade {
 
-// What an MPSMatrix is, and what an MPSVector is, of which a vector is a row.
+// The C++ part of an MPSMatrix or MPSVector; a vector is a row of a matrix.
 struct MatrixParts {
   id<MTLBuffer> buffer;  // retained
   NSUInteger offset, rows, columns, matrices, row_bytes, matrix_bytes;
   MPSDataType type;
-  NSUInteger reads_left;  // of a temporary one
+  NSUInteger reads_left;  // only of a temporary object
 };
-// Raises where there are no elements, or rows or matrices overlap, or lie between elements.
+// Raises if there are no elements, or if rows or matrices overlap or begin inside an element.
 void require_valid(const MatrixParts& parts, NSString* what);
 MatrixParts& parts_of(MPSMatrix* matrix);
 MatrixParts& parts_of(MPSVector* vector);
 
-// The parts over `buffer`, which is retained; raises where it does not fit.
+// The C++ part of matrices in `buffer`, which is retained; raises if they do not fit.
 MatrixParts* new_parts(id<MTLBuffer> buffer, NSUInteger offset, MPSMatrixDescriptor* descriptor);
 MatrixParts* new_parts(id<MTLBuffer> buffer, NSUInteger offset, MPSVectorDescriptor* descriptor);
-// Bytes that they take.
+// The bytes of the matrices or vectors.
 size_t bytes_of(MPSMatrixDescriptor* descriptor);
 size_t bytes_of(MPSVectorDescriptor* descriptor);
 void delete_parts(void* parts);
 
-// Which matrices a kernel takes.
+// The matrices that a kernel uses.
 struct Batch {
   NSUInteger start, size;
 };
 
-// A part of a matrix: the place of the first element, and how many rows and columns.
-struct Part {
+// A rectangle of a matrix: its first element and its numbers of rows and columns.
+struct Rectangle {
   MTLOrigin origin;
   NSUInteger rows, columns;
 };
 
-// The matrices of `batch` that all of the operands have; raises, naming `what`, where one has none.
+// The matrices of `wanted` that all operands have; raises, naming `what`, if an operand has none.
 Batch batch_of(Batch wanted, std::initializer_list<const MatrixParts*> operands, NSString* what);
-// The part of each matrix of the batch, as an array (matrices, rows, columns); raises where it is not inside.
-device::ArrayMemory part_of(const MatrixParts& matrix, const Part& part, Batch batch, NSString* what);
-// From the origin on as many rows and columns as there are, and as are wanted; raises where there are none.
-Part rest_of(const MatrixParts& matrix, MTLOrigin origin, NSUInteger rows, NSUInteger columns, NSString* what);
+// The part of each matrix of the batch, as an array (matrices, rows, columns); raises if it is not inside.
+device::ArrayMemory part_of(const MatrixParts& matrix, const Rectangle& part, Batch batch, NSString* what);
+// The rows and columns from the origin on, at most `rows` and `columns`; raises if there are none.
+Rectangle rest_of(const MatrixParts& matrix, MTLOrigin origin, NSUInteger rows, NSUInteger columns, NSString* what);
 
-// Counts a read of a temporary matrix or vector; raises where its readCount is 0.
+// Counts a read of a temporary matrix or vector; raises if its readCount is 0.
 void count_read(MPSMatrix* matrix, NSString* what);
 void count_read(MPSVector* vector, NSString* what);
 
@@ -54,7 +54,7 @@ bool is_float(MPSDataType type);
 
 }  // namespace alloy::facade
 
-// What an MPSMatrix and an MPSVector have in common; their _impl are their parts.
+// The methods that MPSMatrix and MPSVector share.
 #define MATRIX_MEMORY(Matrix, Descriptor)                                                                          \
   -(instancetype)init {                                                                                            \
     raise_invalid(@"[" #Matrix @"] Use one of the initialisers with a descriptor instead of init.");               \

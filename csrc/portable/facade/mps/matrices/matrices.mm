@@ -103,8 +103,8 @@ Batch batch_of(Batch wanted, std::initializer_list<const MatrixParts*> operands,
   return {wanted.start, size};
 }
 
-device::ArrayMemory part_of(const MatrixParts& matrix, const Part& part, Batch batch, NSString* what) {
-  if (part.origin.z != 0) raise_invalid(@"[%@] The z of an origin is not 0; batchStart says the matrix.", what);
+device::ArrayMemory part_of(const MatrixParts& matrix, const Rectangle& part, Batch batch, NSString* what) {
+  if (part.origin.z != 0) raise_invalid(@"[%@] The z of an origin is not 0; batchStart selects the matrix.", what);
   if (part.rows == 0 || part.columns == 0 || part.origin.x > matrix.rows || part.origin.y > matrix.columns ||
       part.rows > matrix.rows - part.origin.x || part.columns > matrix.columns - part.origin.y) {
     raise_invalid(@"[%@] %lu x %lu elements from (%lu, %lu) on are not inside the %lu x %lu of a matrix.", what,
@@ -127,7 +127,7 @@ device::ArrayMemory part_of(const MatrixParts& matrix, const Part& part, Batch b
   return {&device_of([matrix.buffer device]), bytes.storage, layout};
 }
 
-Part rest_of(const MatrixParts& matrix, MTLOrigin origin, NSUInteger rows, NSUInteger columns, NSString* what) {
+Rectangle rest_of(const MatrixParts& matrix, MTLOrigin origin, NSUInteger rows, NSUInteger columns, NSString* what) {
   if (origin.x >= matrix.rows || origin.y >= matrix.columns || rows == 0 || columns == 0) {
     raise_invalid(@"[%@] There are no elements from (%lu, %lu) on in %lu x %lu, or none are wanted.", what,
                   static_cast<unsigned long>(origin.x), static_cast<unsigned long>(origin.y),

@@ -1,4 +1,4 @@
-// How a GRU runs.
+// Options of a GRU.
 
 #include "facade/ops/recurrent/recurrent.h"
 

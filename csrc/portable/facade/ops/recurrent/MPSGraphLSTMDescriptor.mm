@@ -1,4 +1,4 @@
-// How an LSTM runs.
+// Options of an LSTM.
 
 #include "facade/ops/recurrent/recurrent.h"
 

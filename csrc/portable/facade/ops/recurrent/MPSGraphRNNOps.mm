@@ -1,4 +1,4 @@
-// Recurrent cells over sequences and their gradients.
+// Recurrent layers and their gradients.
 
 #include "facade/ops/recurrent/recurrent.h"
 #include "ir/rules/recurrence.h"
@@ -20,13 +20,13 @@ MPSGraphRNNActivation checked_activation(MPSGraphRNNActivation activation, NSStr
 
 namespace {
 
-// What a selector is given beside its descriptor; nil is what it is not.
+// The operands of a method; absent ones are nil.
 struct Operands {
   MPSGraphTensor *source, *recurrentWeight, *inputWeight, *bias, *initState, *initCell, *mask, *peephole,
       *secondaryBias;
 };
 
-// What a gradient selector is given besides.
+// The further operands of a gradient method.
 struct Incoming {
   MPSGraphTensor *gradient, *state, *cells, *states, *lastState, *lastCell;
 };

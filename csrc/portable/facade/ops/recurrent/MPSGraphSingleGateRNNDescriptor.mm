@@ -1,4 +1,4 @@
-// How a cell of a single gate runs.
+// Options of a layer whose cell has one gate.
 
 #include "facade/ops/recurrent/recurrent.h"
 

@@ -1,4 +1,4 @@
-// What the descriptors of recurrent cells hold. A flag that a cell does not have stays NO.
+// The fields of the descriptors of recurrent layers. A flag that a layer does not have stays NO.
 #pragma once
 
 #include "facade/ops/descriptor.h"
@@ -19,7 +19,7 @@ MPSGraphRNNActivation checked_activation(MPSGraphRNNActivation activation, NSStr
 
 }  // namespace alloy::facade
 
-// The accessors of the activation of that number.
+// The accessors of the activation with this number.
 #define RECURRENT_ACTIVATION(getter, setter, number)                               \
   -(MPSGraphRNNActivation)getter {                                                 \
     return fields_of(self).activations.at(number);                                 \

@@ -1,4 +1,4 @@
-// Transposed convolutions and their gradients: a convolution's data gradient, and what flows back through that.
+// Transposed convolutions and their gradients: the data gradient of a convolution, and its own gradient.
 
 #include "facade/ops/windows/window.h"
 
@@ -15,7 +15,7 @@ ir::Attributes transposed_attributes(MPSGraphConvolution2DOpDescriptor* descript
   return convolution_attributes(window_attributes(window, method), window, method);
 }
 
-// The shape of the result is given itself or in a tensor.
+// The shape of the result is given as numbers or as a tensor.
 template <class Shape>
 MPSGraphTensor* transposed(MPSGraph* graph, MPSGraphTensor* source, MPSGraphTensor* weights, Shape* shape,
                            MPSGraphConvolution2DOpDescriptor* descriptor, NSString* name) {
@@ -24,7 +24,8 @@ MPSGraphTensor* transposed(MPSGraph* graph, MPSGraphTensor* source, MPSGraphTens
              transposed_attributes(descriptor), name);
 }
 
-// Of the shape that is given: a convolution has no other, but where its padding or strides leave several.
+// The gradient to the source, of the given shape. It must be the source's shape unless padding or strides leave a
+// choice.
 template <class Shape>
 MPSGraphTensor* data_gradient(MPSGraph* graph, MPSGraphTensor* gradient, MPSGraphTensor* weights, Shape* shape,
                               MPSGraphConvolution2DOpDescriptor* descriptor, NSString* name) {

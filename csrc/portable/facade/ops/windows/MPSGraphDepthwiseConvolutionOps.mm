@@ -32,7 +32,7 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, MPSGraphTensor* gradient, MPSGraphT
              attributes_of(descriptor), name);
 }
 
-// The smallest source of which windows of the weights give such a result.
+// The smallest source from which windows of the weights make a result of this shape.
 MPSShape* smallest_source(MPSGraph* graph, MPSGraphTensor* gradient, MPSGraphTensor* weights,
                           MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor) {
   const WindowLists& lists = fields_of(descriptor);

@@ -1,4 +1,4 @@
-// The geometry of the windows whose elements become columns.
+// The geometry of windows that become columns.
 
 #include "facade/ops/windows/window.h"
 

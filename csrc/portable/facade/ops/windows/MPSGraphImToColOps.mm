@@ -1,4 +1,4 @@
-// The elements of windows over images as columns, and back.
+// The windows of images as columns, and the way back.
 
 #include "facade/ops/windows/window.h"
 

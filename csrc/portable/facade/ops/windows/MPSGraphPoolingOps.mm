@@ -30,10 +30,10 @@ ir::Attributes attributes_of(MPSGraphPooling4DOpDescriptor* descriptor) {
   return attributes;
 }
 
-// The word of ir for the mode; raises for None.
+// ir's word for the mode; raises for None.
 std::string indices_word(MPSGraphPoolingReturnIndicesMode mode) {
   if (mode == MPSGraphPoolingReturnIndicesNone) {
-    raise_invalid(@"[maxPooling] The descriptor's returnIndicesMode is None, but indices are asked for.");
+    raise_invalid(@"[maxPooling] The descriptor's returnIndicesMode is None, but the method returns indices.");
   }
   static constexpr const char* kWords[] = {"global_1d", "global_2d", "global_3d", "global_4d",
                                            "local_1d",  "local_2d",  "local_3d",  "local_4d"};
@@ -46,7 +46,7 @@ ir::Attributes indexed_attributes(MPSGraphPooling4DOpDescriptor* descriptor) {
   return attributes;
 }
 
-// A window over height and width is one over four axes.
+// A window over height and width as a window over four axes.
 ir::Attributes indexed_attributes(MPSGraphPooling2DOpDescriptor* descriptor) {
   const ir::Attributes flat = attributes_of(descriptor);
   const ir::Dims axes = ir::window_axes(flat, 4);
@@ -82,7 +82,7 @@ NSArray<MPSGraphTensor*>* pool_with_indices(MPSGraph* graph, ir::Value source, c
   return [NSArray arrayWithObjects:results count:2];
 }
 
-// The shape of the source is given itself or in a tensor.
+// The shape of the source is given as numbers or as a tensor.
 template <class Shape, class Descriptor>
 MPSGraphTensor* gradient_from_indices(MPSGraph* graph, MPSGraphTensor* gradient, MPSGraphTensor* indices, Shape* shape,
                                       Descriptor* descriptor, NSString* name) {
@@ -118,7 +118,7 @@ MPSGraphTensor* pool(MPSGraph* graph, Code code, const std::vector<ir::Value>& o
 
 }  // namespace
 
-// The selectors of one pooling: itself and its gradient.
+// The methods of one pooling and its gradient.
 #define POOLING(selector, gradient, Descriptor, op)                                                               \
   METHOD(MPSGraphTensor*, takes(selector), takes(descriptor, Descriptor*), takes(name)) {                         \
     return pool(self, op, {value_of(self, selector)}, descriptor, name);                                          \

@@ -1,4 +1,4 @@
-// Images of another size, and the gradients.
+// Images resized, and the gradients.
 
 #include "facade/graph/build.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using Layout = MPSGraphTensorNamedDataLayout;
 
-// How places of the source are found and used; what the flags say is not used where scales are given.
+// How positions in the source are computed and used; flags are ignored if scales are given.
 struct Sampling {
   const char* mode = "nearest";
   const char* rounding = "round_prefer_ceil";
@@ -56,7 +56,7 @@ void expect_layout(ir::Value images, Layout layout) {
                 static_cast<long long>(rank), to_string(images.shape()).c_str());
 }
 
-// The axes of height and width of images in that layout, and all axes of a tensor.
+// The axes of height and width for images of the layout; all axes of a tensor without a layout.
 ir::Dims axes_in(MPSGraph* graph, MPSGraphTensor* images, Layout layout) {
   const ir::Dims axes = axes_of(layout);
   expect_layout(value_of(graph, images), layout);
@@ -101,8 +101,8 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, Tensors tensors, const ir::Dims& ax
 
 }  // namespace
 
-// The selectors that take a mode of one type, which `mode` is the part of, and their gradients: for images in a layout,
-// and for tensors all axes of which change.
+// The methods with a mode of type `Mode`, whose selector has the part `mode`, and their gradients: for images of a
+// layout, and for tensors whose axes may all change.
 #define RESIZE(selector, gradient, mode, Mode)                                                                       \
   METHOD(MPSGraphTensor*, takes(selector), takes(sizeTensor), takes(mode, Mode), takes(centerResult, BOOL),          \
          takes(alignCorners, BOOL), takes(layout, Layout), takes(name)) {                                            \

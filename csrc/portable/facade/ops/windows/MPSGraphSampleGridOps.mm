@@ -1,4 +1,4 @@
-// Images sampled at places that a tensor gives.
+// Images sampled at coordinates that a tensor holds.
 
 #include <optional>
 
@@ -12,7 +12,7 @@ using ir::Expr;
 
 namespace {
 
-// What is asked for. Without a rounding samples are bilinear.
+// The options of a sampling. Without a rounding, samples are bilinear.
 struct GridSampling {
   MPSGraphTensorNamedDataLayout layout;
   BOOL is_normalized, is_relative, aligns_corners;
@@ -25,7 +25,8 @@ struct GridSampling {
 
 Expr held(Expr x, double low, double high) { return ir::apply(ir::OpCode::clamp, {x, x.scalar(low), x.scalar(high)}); }
 
-// Where coordinates are, counted in elements from the center of the first one. `axis`: of the coordinates.
+// Coordinates along `axis` of the coordinates tensor as positions, counted in elements from the center of the first
+// one.
 Expr placed(const GridSampling& s, Expr x, int64_t extent, int64_t axis) {
   const auto n = static_cast<double>(extent);
   if (s.is_relative) {
@@ -38,13 +39,13 @@ Expr placed(const GridSampling& s, Expr x, int64_t extent, int64_t axis) {
   return s.aligns_corners ? (x + 1.0) * ((n - 1) / 2) : ((x + 1.0) * n - 1.0) * 0.5;
 }
 
-// Where an element is that stands for what is at a place, in the image, or up to one place beyond it where that is
-// constant. NaN is beyond the first element.
+// Replaces positions outside the image by the positions inside whose elements continue it, or, for constants, by
+// positions up to one element outside. NaN counts as a position before the first element.
 Expr folded(const GridSampling& s, Expr x, int64_t extent) {
   const auto n = static_cast<double>(extent);
   if (s.has_constant()) return held(x, -1, n);
   if (s.beyond == MPSGraphPaddingModeClampToEdge || extent == 1) return held(x, 0, n - 1);
-  // Mirrored at the centers of the outer elements, or at their edges.
+  // Mirrored at the centers of the outer elements ("reflect"), or at their edges.
   const double shift = s.beyond == MPSGraphPaddingModeReflect ? 0 : 0.5, period = 2 * (n - 1 + 2 * shift);
   const Expr along = mod(shift == 0 ? x : x + shift, x.scalar(period)), near = minimum(along, period - along);
   return held(shift == 0 ? near : near - shift, 0, n - 1);
@@ -58,13 +59,13 @@ Expr rounded(Expr x, MPSGraphResizeNearestRoundingMode rounding) {
     case MPSGraphResizeNearestRoundingModeCeil: return ceil(x);
     case MPSGraphResizeNearestRoundingModeFloor: return below;
     case MPSGraphResizeNearestRoundingModeRoundToEven: return rint(x);
-    default: return rint(x - 1.0) + 1.0;  // halves to the odd one
+    default: return rint(x - 1.0) + 1.0;  // halves to odd
   }
 }
 
 Expr sampled(const GridSampling& s, Expr source, Expr coordinates) {
   const bool channels_last = s.layout == MPSGraphTensorNamedDataLayoutNHWC;
-  const int64_t first = channels_last ? 1 : 2;  // the axis of heights
+  const int64_t first = channels_last ? 1 : 2;  // the axis of height
   const ir::Shape& shape = source.shape();
   const int64_t height = shape[first], width = shape[first + 1];
   ir::Dims dims = shape.dims();
@@ -76,7 +77,7 @@ Expr sampled(const GridSampling& s, Expr source, Expr coordinates) {
     return folded(s, placed(s, x, extent, k == 0 ? 2 : 1), extent);
   };
   const Expr x = along(0, width), y = along(1, height);
-  // To broadcast against elements.
+  // With an axis to broadcast against elements.
   const auto of_pixels = [&](Expr e) { return expand_dims(e, {channels_last ? 3 : 1}); };
   const auto is_inside = [](Expr e, double extent) { return logical_and(e > -0.5, e < extent - 0.5); };
   const auto element = [&](Expr row, Expr column) {
@@ -137,15 +138,13 @@ void check(const GridSampling& s, ir::Value source, ir::Value coordinates) {
     raise_invalid(@"[sampleGrid] The source %s has more elements than Int32 counts.", to_string(image).c_str());
   }
   if (!s.is_normalized && !s.is_relative && !s.aligns_corners) {
-    raise_invalid(
-        @"[sampleGrid] Where elements are without alignCorners is documented for normalized coordinates alone; "
-        @"use alignCorners:YES.");
+    raise_invalid(@"[sampleGrid] Positions without alignCorners are documented only for normalized coordinates; "
+                  @"use alignCorners:YES.");
   }
   if (s.is_relative && (places[1] != image[first] || places[2] != image[first + 1])) {
-    raise_invalid(
-        @"[sampleGrid] How relative coordinates are scaled is documented nowhere: coordinates of the source's "
-        @"height and width were expected, got %s for %s.",
-        to_string(places).c_str(), to_string(image).c_str());
+    raise_invalid(@"[sampleGrid] The scale of relative coordinates is not documented: coordinates of the source's "
+                  @"height and width were expected, got %s for %s.",
+                  to_string(places).c_str(), to_string(image).c_str());
   }
 }
 
@@ -169,7 +168,7 @@ MPSGraphResizeNearestRoundingMode rounding_of(MPSGraphResizeNearestRoundingMode 
 
 }  // namespace
 
-// The selector that takes a mode of that type.
+// The method with a mode of type `Mode`.
 #define SAMPLE_GRID(mode, Mode)                                                                                 \
   METHOD(MPSGraphTensor*, takes(sampleGridWithSourceTensor), takes(coordinateTensor),                           \
          takes(layout, MPSGraphTensorNamedDataLayout), takes(normalizeCoordinates, BOOL),                       \

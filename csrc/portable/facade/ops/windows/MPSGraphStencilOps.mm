@@ -11,20 +11,20 @@ using ir::Expr;
 
 namespace {
 
-// One of the last four axes, which has `count` windows.
-struct Axis {
+// One of the last four axes, with `count` windows.
+struct StencilAxis {
   ir::Window window;
   int64_t count;
 };
 
-std::vector<Axis> axes_of(const WindowLists& lists, const ir::Shape& source, const ir::Shape& weights) {
+std::vector<StencilAxis> axes_of(const WindowLists& lists, const ir::Shape& source, const ir::Shape& weights) {
   if (lists.paddingStyle == MPSGraphPaddingStyleExplicitOffset) {
     raise_invalid(
-        @"[stencil] Where windows begin in the padding style ExplicitOffset is documented nowhere; use Explicit.");
+        @"[stencil] The position of windows in the padding style ExplicitOffset is not documented; use Explicit.");
   }
   if (lists.reductionMode > MPSGraphReductionModeProduct) {
     raise_invalid(
-        @"[stencil] What the reduction modes ArgumentMin and ArgumentMax count is documented nowhere; use Min, "
+        @"[stencil] The results of the reduction modes ArgumentMin and ArgumentMax are not documented; use Min, "
         @"Max, Sum or Product.");
   }
   const int64_t rank = source.ranked() ? source.rank() : 0;
@@ -37,7 +37,7 @@ std::vector<Axis> axes_of(const WindowLists& lists, const ir::Shape& source, con
         to_string(source).c_str(), to_string(weights).c_str());
   }
   const ir::Attributes attributes = list_attributes(lists, @"stencil");
-  std::vector<Axis> axes;
+  std::vector<StencilAxis> axes;
   for (int64_t i = 0; i < 4; ++i) {
     const int64_t extent = source[rank - 4 + i];
     const ir::Window window = ir::window_of(attributes, i, weights[i], extent);
@@ -50,11 +50,11 @@ std::vector<Axis> axes_of(const WindowLists& lists, const ir::Shape& source, con
   return axes;
 }
 
-Expr padded(Expr x, const WindowLists& lists, const std::vector<Axis>& axes) {
+Expr padded(Expr x, const WindowLists& lists, const std::vector<StencilAxis>& axes) {
   static constexpr const char* kWords[] = {"constant", "reflect", "symmetric",   "edge",
                                            "constant", "wrap",    "antiperiodic"};
   ir::Dims padding(2 * (x.shape().rank() - 4), 0);
-  for (const Axis& axis : axes) {
+  for (const StencilAxis& axis : axes) {
     padding.push_back(axis.window.before);
     padding.push_back(axis.window.after);
   }
@@ -65,7 +65,7 @@ Expr padded(Expr x, const WindowLists& lists, const std::vector<Axis>& axes) {
   return Expr(x.graph(), ir::compose(x.graph(), ir::Composite::pad_edges, operands, attributes).front());
 }
 
-// Along the last axis, which is left with one element.
+// Reduces along the last axis, which gets length 1.
 Expr reduced(Expr x, MPSGraphReductionMode mode) {
   switch (mode) {
     case MPSGraphReductionModeMin: return min(x, {-1});
@@ -75,11 +75,11 @@ Expr reduced(Expr x, MPSGraphReductionMode mode) {
   }
 }
 
-Expr stencil(Expr x, Expr weights, const WindowLists& lists, const std::vector<Axis>& axes) {
+Expr stencil(Expr x, Expr weights, const WindowLists& lists, const std::vector<StencilAxis>& axes) {
   const int64_t first = x.shape().rank() - 4, taps = weights.shape().element_count();
   ir::Dims dims(x.shape().dims().begin(), x.shape().dims().end() - 4), order;
   x = padded(x, lists, axes);
-  // Each axis becomes two: windows, and the taps of each.
+  // Turns each axis into two: windows, and the taps of each window.
   for (int64_t i = 3; i >= 0; --i) {
     const auto& [window, count] = axes[i];
     std::vector<int64_t> places;
@@ -88,10 +88,10 @@ Expr stencil(Expr x, Expr weights, const WindowLists& lists, const std::vector<A
     }
     x = gather(x, ir::integers(x.graph(), ir::DType::int32, {count, window.size}, places), first + i);
   }
-  // A row for each window: imitated systems reduce no tensor of more than four axes.
+  // Makes one row for each window, because imitated systems reduce no tensor of more than four axes.
   for (int64_t i = 0; i < first; ++i) order.push_back(i);
   for (int64_t i = 0; i < 8; ++i) order.push_back(first + 2 * (i % 4) + i / 4);
-  for (const Axis& axis : axes) dims.push_back(axis.count);
+  for (const StencilAxis& axis : axes) dims.push_back(axis.count);
   const Expr rows = reshape(transpose(x, order), {ir::kUnknown, taps});
   return reshape(reduced(rows * reshape(weights, {taps}), lists.reductionMode), dims);
 }
@@ -110,7 +110,7 @@ Expr stencil(Expr x, Expr weights, const WindowLists& lists, const std::vector<A
     raise_invalid(@"[stencil] Weights of the source's type were expected, got %s for %s.",
                   to_string(w.value().type()).c_str(), to_string(x.value().type()).c_str());
   }
-  const std::vector<Axis> axes = axes_of(lists, x.shape(), w.shape());
+  const std::vector<StencilAxis> axes = axes_of(lists, x.shape(), w.shape());
   const auto work = [&](Expr a, Expr b) { return stencil(a, b, lists, axes); };
   return compose(self, name, [&] { return ir::rounded_once(work, x, w); });
 }

@@ -1,12 +1,12 @@
-// The geometry that convolutions, poolings and columns of windows share: the fields of their descriptors, each with its
-// check, and what they mean in ir. Whether fields fit a source is for the op rules.
+// The geometry of convolutions, poolings and columns: the fields of their descriptors, checks of each field, and
+// conversions to ir. The op rules check if fields fit a source.
 #pragma once
 
 #include "facade/ops/descriptor.h"
 
 namespace alloy::facade {
 
-// What a descriptor with a field for each axis holds.
+// The fields of a descriptor with one field for each axis.
 struct WindowFields {
   NSUInteger kernelWidth = 1, kernelHeight = 1;
   NSUInteger strideInX = 1, strideInY = 1, strideInZ = 1;
@@ -22,7 +22,7 @@ struct WindowFields {
   MPSDataType returnIndicesDataType = MPSDataTypeInt32;
 };
 
-// What a descriptor with lists of numbers for so many axes holds.
+// The fields of a descriptor with lists of numbers, one for each of `axes` axes.
 struct WindowLists {
   explicit WindowLists(int64_t axes)
       : kernelSizes(axes, 1), strides(axes, 1), dilationRates(axes, 1), paddingValues(2 * axes, 0) {}
@@ -34,7 +34,7 @@ struct WindowLists {
   MPSGraphPoolingReturnIndicesMode returnIndicesMode = MPSGraphPoolingReturnIndicesNone;
   MPSDataType returnIndicesDataType = MPSDataTypeInt32;
   NSInteger channelDimensionIndex = -4;
-  // Of stencils.
+  // Only for stencils.
   ir::Dims offsets = ir::Dims(4, 0);
   MPSGraphReductionMode reductionMode = MPSGraphReductionModeSum;
   MPSGraphPaddingMode boundaryMode = MPSGraphPaddingModeZero;
@@ -50,19 +50,19 @@ WindowLists& fields_of(MPSGraphPooling4DOpDescriptor* descriptor);
 WindowLists& fields_of(MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor);
 WindowLists& fields_of(MPSGraphStencilOpDescriptor* descriptor);
 
-// What is given for two axes, y first, as ir has it.
+// Numbers for two axes, in ir's order: y first.
 ir::Dims dims_of(NSUInteger y, NSUInteger x);
-// The words of ir for a layout; raises for one that is neither of images nor of weights.
+// ir's word for a layout; raises for one that is neither of images nor of weights.
 std::string layout_word(MPSGraphTensorNamedDataLayout layout, NSString* method);
-// The attributes of an op whose window moves over height and width, or over depth, too.
+// The attributes of an op whose window moves over height and width; volume_attributes: also over depth.
 ir::Attributes window_attributes(const WindowFields& window, NSString* method);
 ir::Attributes volume_attributes(const WindowFields& window, NSString* method);
-// `attributes` and, besides, the layout of the weights and the groups that a convolution has.
+// Adds a convolution's layout of the weights and number of groups.
 ir::Attributes convolution_attributes(ir::Attributes attributes, const WindowFields& window, NSString* method);
-// The attributes that an op's lists give; without the window's lengths and the layout.
+// The attributes in an op's lists, without the window's lengths and the layout.
 ir::Attributes list_attributes(const WindowLists& lists, NSString* method);
 
-// What a setter of the field takes: each returns the value, or raises.
+// Checks for setters of fields: each returns the value, or raises.
 NSUInteger checked_count(NSUInteger value, NSString* field);
 NSUInteger checked_length(NSUInteger value, NSString* field);
 MPSGraphPaddingStyle checked_style(MPSGraphPaddingStyle style, NSString* field);
@@ -73,12 +73,12 @@ MPSGraphTensorNamedDataLayout checked_volume_weights_layout(MPSGraphTensorNamedD
 MPSGraphPoolingReturnIndicesMode checked_indices_mode(MPSGraphPoolingReturnIndicesMode mode, NSString* field);
 MPSDataType checked_indices_type(MPSDataType type, NSString* field);
 NSInteger checked_channel_index(NSInteger index, NSString* field);
-// So many numbers of at least `least`.
+// Checks for `count` numbers of at least `least`.
 ir::Dims checked_list(NSArray<NSNumber*>* numbers, int64_t count, int64_t least, NSString* field);
 
 }  // namespace alloy::facade
 
-// The accessors of one field, or of one list; `check` is what the setter takes.
+// The accessors of a field, or of a list; `check` is the setter's check.
 #define WINDOW_FIELD(type, getter, setter, check)     \
   GETTER(type, getter, fields_of(self).getter)        \
   -(void)setter : (type)value {                       \
@@ -103,7 +103,7 @@ ir::Dims checked_list(NSArray<NSNumber*>* numbers, int64_t count, int64_t least,
   WINDOW_FIELD(NSUInteger, paddingTop, setPaddingTop, checked_length)          \
   WINDOW_FIELD(NSUInteger, paddingBottom, setPaddingBottom, checked_length)
 
-// What every window over images has. Where there is no property paddingStyle, the padding is always explicit.
+// The properties of every window over images. Without a property paddingStyle, the padding is explicit.
 #define WINDOW_OVER_IMAGES()                                                                          \
   WINDOW_AXES()                                                                                       \
   WINDOW_FIELD(MPSGraphTensorNamedDataLayout, dataLayout, setDataLayout, checked_data_layout)         \
@@ -116,8 +116,8 @@ ir::Dims checked_list(NSArray<NSNumber*>* numbers, int64_t count, int64_t least,
     fields_of(self).paddingStyle = MPSGraphPaddingStyleExplicit;                                      \
   }
 
-// The selectors of two tensors and the shape of the result, which is given itself or in a tensor. `last` is the part of
-// the descriptor; all arguments go to `work`.
+// The methods with two tensors and the shape of the result as numbers or as a tensor. `last` is the selector's part for
+// the descriptor; `work` gets all arguments.
 #define OUTPUT_SHAPE_SELECTORS(first, second, last, Descriptor, work)                  \
   OUTPUT_SHAPE_SELECTOR(first, second, outputShape, MPSShape*, last, Descriptor, work) \
   OUTPUT_SHAPE_SELECTOR(first, second, outputShapeTensor, MPSGraphTensor*, last, Descriptor, work)
