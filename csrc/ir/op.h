@@ -91,7 +91,7 @@ using Elements = std::vector<std::optional<int64_t>>;
 // Computes the elements of an op's only result, of rank 0 or 1, from its operands' elements; nothing if not even their
 // number is known.
 using ElementsRule = std::optional<Elements> (*)(const Op& op, std::span<const std::optional<Elements>> operands);
-// The results of a composite, or of an op that other ops may take the place of (ir/rules/composites.h).
+// Makes the results of a composite, or of an op with the fact `composed`, from other ops (ir/rules/composites.h).
 using ComposeRule = std::vector<Expr> (*)(const Composition& c);
 
 // The columns that every row of ops.def has.

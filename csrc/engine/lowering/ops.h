@@ -18,8 +18,8 @@ struct Nodes {
   MPSGraphOperation* operation = nil;       // of an op without results
 };
 
-// Whether the framework has a selector for this op, whose row says `composed`; other ops take the place of one without.
-// Attention is the only such row (attention.mm).
+// True if the framework has a selector for the op, whose row says `composed`; otherwise other ops replace it. Attention
+// is the only such op (attention.mm).
 bool has_selector(const ir::Op& op);
 
 #define ALLOY_ROW(op, ...) Nodes lower_##op(Lowering& lowering, const ir::Op& op, NSString* name);

@@ -21,7 +21,8 @@ std::optional<Composite> find_composite(std::string_view name);
 std::vector<Value> compose(Graph& graph, Composite composite, const std::vector<Value>& operands,
                            const Attributes& attributes = {});
 
-// A copy of a graph in which other ops replace the ops for which is_replaced returns true. Their rows say `composed`.
+// A copy of a graph in which other ops replace the ops for which is_replaced returns true; their rows must say
+// `composed`.
 std::unique_ptr<Graph> in_parts(const Graph& graph, bool (*is_replaced)(const Op& op));
 
 // A composite and its operands, while its parts are added.
