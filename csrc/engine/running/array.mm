@@ -49,7 +49,7 @@ FeedSlot FeedSlot::make(id<MTLDevice> device, const ir::Type& type, NSUInteger a
 }
 
 Ref<MPSGraphTensorData*> FeedSlot::lend(const void* bytes) const {
-  // Whole pages, which are mapped in any case; nothing reads what follows the contents.
+  // Lends whole pages, which are mapped in any case; nothing reads the bytes behind the feed's.
   const size_t page = getpagesize();
   const auto buffer =
       Ref<id<MTLBuffer>>::adopt([device_.get() newBufferWithBytesNoCopy:const_cast<void*>(bytes)

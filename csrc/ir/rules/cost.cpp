@@ -1,4 +1,4 @@
-// The cost of an op, by the rule of its row; and what rules of costs share.
+// The cost of an op, by the rule of its row; and functions that rules of costs share.
 #include "ir/rules/cost.h"
 
 #include "ir/rules/rules.h"

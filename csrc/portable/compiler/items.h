@@ -53,8 +53,8 @@ struct Items {
   std::vector<std::unique_ptr<ir::Op>> asides;  // ops whose results are copies of values of the graph,
   ir::ValueMap<ir::Value> stands_for;           // and those values
 
-  // The value whose memory `v` shares: a reshape shares its operand's, a branch's result the conditional's, and a
-  // loop's result that of the value its first region passes on.
+  // The value whose memory `v` shares: a reshape shares its operand's memory, a branch's result the conditional's, and
+  // a loop's result the memory of the value that the loop's first region returns.
   ir::Value root(ir::Value v) const;
 };
 

@@ -52,8 +52,8 @@ struct PanelProduct {
   int64_t steps;  // of each panel
 };
 
-// Sums products of panels, of which `rows` and `columns` tiles are used. Writes four tiles to `sums`: those of the
-// right factor's first tile, then those of its second one.
+// Sums products of panels, of which `rows` and `columns` tiles are used. Writes four tiles to `sums`: two for the right
+// factor's first tile, then two for its second.
 template <int rows, int columns>
 void multiply_tiles(const PanelProduct& product, float* sums, Prefetcher& prefetcher) {
   asm volatile("" ::: "memory");  // the compiler does not see that the tile instructions read memory

@@ -30,7 +30,8 @@ struct Product : Sum<T> {
   static Total combine(Total total, T x) { return total * static_cast<Total>(x); }
 };
 
-// The total starts with NaN, which any number replaces; that of integers with the greatest or the least number.
+// The initial total of a minimum or maximum: NaN, which any number replaces; for integers the greatest or the least
+// number.
 template <class T>
 struct Minimum {
   using Total = T;

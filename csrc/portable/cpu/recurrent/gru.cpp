@@ -31,8 +31,8 @@ struct GruRow {
   float *update, *reset_state;  // without reset_after, for the next phase: z, and r times the masked state
 };
 
-// The same for the gradient. `carried` holds the gradient of the state from later steps, and receives that of the
-// previous state.
+// The same for the gradient. `carried` holds the gradient of the state from later steps, and receives the gradient of
+// the previous state.
 struct GruGradientRow {
   int64_t units;
   const float *gates, *state_before, *mask, *incoming;

@@ -18,7 +18,7 @@ namespace alloy::cpu {
 struct RnnLoops {
   // Adds x to the sums, copies them to `kept` unless it is null, and writes their activation to `state`.
   void (*forward)(RecurrentActivation how, const float* x, const float* sums, int64_t units, float* kept, float* state);
-  // The gradient of the sums from that of the state, which is the sum of `incoming` and `carried`.
+  // Computes the gradient of the sums from the gradient of the state, which is the sum of `incoming` and `carried`.
   void (*backward)(RecurrentActivation how, const float* sums, const float* incoming, const float* carried,
                    int64_t units, float* gradient);
 };

@@ -324,8 +324,8 @@ struct DistanceFold {
     }
   }
 
-  // The mean square of the distances from the mean: that of the distances from the center, less the square of the
-  // distance between mean and center.
+  // The mean square of the distances from the mean equals the mean square of the distances from the center, less the
+  // square of the distance between mean and center.
   static void Finish(const std::byte* totals, int64_t count, double divisor, std::byte* elements) {
     for (int64_t i = 0; i < count; ++i) {
       const Distances& t = reinterpret_cast<const Distances*>(totals)[i];

@@ -137,8 +137,9 @@ typedef struct {
 - (NSUInteger)resourceSize;
 
 /// Copies the pixels of a region to `dataBytes`, in the type of the channels. `bytesPerRow` is the distance of rows; in
-/// the order of planes, those of the channels follow each other without gaps. The region's depth counts images, from
-/// `imageIndex` on, at a distance of `bytesPerImage`; without that, they too have no gaps. Raises for pixels outside.
+/// the order of planes, the planes of the channels follow each other without gaps. The region's depth counts images,
+/// from `imageIndex` on, at a distance of `bytesPerImage`; without it, images have no gaps either. Raises for pixels
+/// outside.
 - (void)readBytes:(void*)dataBytes
             dataLayout:(MPSDataLayout)dataLayout
            bytesPerRow:(NSUInteger)bytesPerRow
@@ -204,7 +205,7 @@ typedef struct {
 - (instancetype)initWithDevice:(id<MTLDevice>)device
                imageDescriptor:(const MPSImageDescriptor*)imageDescriptor NS_UNAVAILABLE;
 
-/// How many more times kernels may read it; 1 by default. Raises if set after it was 0.
+/// The number of further kernels that may read the image; 1 by default. Setting it raises if it is 0.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end

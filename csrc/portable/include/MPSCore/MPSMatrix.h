@@ -187,8 +187,8 @@ NS_ASSUME_NONNULL_BEGIN
 /// Use the factory.
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer descriptor:(MPSMatrixDescriptor*)descriptor NS_UNAVAILABLE;
 
-/// How many more times they may be read; 1 by default. Each encoded kernel that reads them counts, and raises at 0.
-/// Raises if set after it was 0.
+/// The number of further kernels that may read the matrices; 1 by default. Each encoded kernel that reads them counts
+/// down, and at 0 it raises. Setting it also raises at 0.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end
@@ -207,7 +207,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Use the factory.
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer descriptor:(MPSVectorDescriptor*)descriptor NS_UNAVAILABLE;
 
-/// Like that of temporary matrices.
+/// The number of further kernels that may read the vectors, as for temporary matrices.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end

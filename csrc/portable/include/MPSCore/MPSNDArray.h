@@ -209,8 +209,8 @@ typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
 /// Use the factory.
 - (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSNDArrayDescriptor*)descriptor NS_UNAVAILABLE;
 
-/// How many more times it may be read; 1 by default. Each encoded export, copy or kernel that reads it counts, and
-/// raises at 0. Raises if set after it was 0.
+/// The number of further exports, copies and kernels that may read the array; 1 by default. Each that is encoded counts
+/// down, and at 0 it raises. Setting it also raises at 0.
 @property(nonatomic, readwrite) NSUInteger readCount;
 
 @end

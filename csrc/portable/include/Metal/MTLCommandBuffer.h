@@ -90,7 +90,7 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 /// Free text for debuggers.
 @property(atomic, readwrite, copy, nullable) NSString* label;
 
-/// Whether it was asked to keep what it uses alive.
+/// The value of the descriptor's retainedReferences.
 @property(readonly) BOOL retainedReferences;
 
 /// The descriptor's value.
