@@ -28,7 +28,7 @@ struct Machine {
 
   // ---- threads ----
 
-  // Additions in the cache that take as long as entering and leaving a parallel region, which takes some microseconds.
+  // The number of additions on cached data that take as long as entering and leaving a parallel region: microseconds.
   int64_t parallel_call = int64_t{1} << 16;
 
   // ---- products of matrices ----
