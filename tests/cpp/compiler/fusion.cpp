@@ -29,75 +29,62 @@ void expect_unfused(const Lines& ops, const std::string& results) { expect_fused
 // ---- groups ----
 
 TEST(Fuse, MakesOneOpOfAChain) {
-  expect_fused({"add(%0, %1) : float32(2, 3)", "exp(%4) : float32(2, 3)", "multiply(%2, %5) : float32(2, 3)"}, "%6",
-               {"fused(%0, %1, %2) : float32(2, 3)", "region {", "add(%0, %1) : float32(2, 3)",
-                "exp(%5) : float32(2, 3)", "multiply(%2, %6) : float32(2, 3)", "return (%7)", "}"},
+  expect_fused({"add(%0, %1)", "exp(%4)", "multiply(%2, %5)"}, "%6",
+               {"fused(%0, %1, %2)", "region {", "add(%0, %1)", "exp(%5)", "multiply(%2, %6)", "return (%7)", "}"},
                "%4");
 }
 
 // Also selects, comparisons, casts and clamps, for every element type.
 TEST(Fuse, TakesEveryElementwiseOp) {
-  expect_fused({"less(%0, %1) : bool(2, 3)", "cast(%4) {dtype = int32} : int32(2, 3)",
-                "select(%5, %0, %2) : float32(2, 3)", "clamp(%6, %3, %1) : float32(2, 3)"},
-               "%7",
-               {"fused(%0, %1, %2, %3) : float32(2, 3)", "region {", "less(%0, %1) : bool(2, 3)",
-                "cast(%5) {dtype = int32} : int32(2, 3)", "select(%6, %0, %2) : float32(2, 3)",
-                "clamp(%7, %3, %1) : float32(2, 3)", "return (%8)", "}"},
-               "%4");
+  expect_fused(
+      {"less(%0, %1) : bool(2, 3)", "cast(%4) {dtype = int32} : int32(2, 3)", "select(%5, %0, %2)",
+       "clamp(%6, %3, %1)"},
+      "%7",
+      {"fused(%0, %1, %2, %3)", "region {", "less(%0, %1) : bool(2, 3)", "cast(%5) {dtype = int32} : int32(2, 3)",
+       "select(%6, %0, %2)", "clamp(%7, %3, %1)", "return (%8)", "}"},
+      "%4");
 }
 
 TEST(Fuse, GivesEveryValueThatIsWantedOutside) {
-  expect_fused({"exp(%0) : float32(2, 3)", "log(%4) : float32(2, 3)", "sqrt(%5) : float32(2, 3)",
-                "sum(%5) {axes = [0]} : float32(1, 3)"},
-               "%4, %6, %7",
-               {"fused(%0) : float32(2, 3), float32(2, 3), float32(2, 3)", "region {", "exp(%0) : float32(2, 3)",
-                "log(%5) : float32(2, 3)", "sqrt(%6) : float32(2, 3)", "return (%5, %6, %7)", "}",
-                "sum(%4#1) {axes = [0]} : float32(1, 3)"},
+  expect_fused({"exp(%0)", "log(%4)", "sqrt(%5)", "sum(%5) {axes = [0]} : float32(1, 3)"}, "%4, %6, %7",
+               {"fused(%0) : float32(2, 3), float32(2, 3), float32(2, 3)", "region {", "exp(%0)", "log(%5)", "sqrt(%6)",
+                "return (%5, %6, %7)", "}", "sum(%4#1) {axes = [0]} : float32(1, 3)"},
                "%4, %4#2, %8");
 }
 
 TEST(Fuse, LeavesOpsThatStandAlone) {
-  expect_unfused({"exp(%0) : float32(2, 3)"}, "%4");
-  // With another shape than the op that uses it.
-  expect_unfused({"exp(%1) : float32(3,)", "log(%0) : float32(2, 3)"}, "%4, %5");
-  expect_unfused({"exp(%1) : float32(3,)", "add(%0, %4) : float32(2, 3)"}, "%5");
-  // Not elementwise, or between elementwise ops.
-  expect_unfused({"exp(%0) : float32(2, 3)", "sum(%4) {axes = [0]} : float32(1, 3)", "log(%5) : float32(1, 3)"}, "%6");
-  expect_unfused({"exp(%0) : float32(2, 3)", "reshape(%4) {shape = (6,)} : float32(6,)", "log(%5) : float32(6,)"},
-                 "%6");
+  expect_unfused({"exp(%0)"}, "%4");
+  // Of another shape than what they feed.
+  expect_unfused({"exp(%1) : float32(3,)", "log(%0)"}, "%4, %5");
+  expect_unfused({"exp(%1) : float32(3,)", "add(%0, %4)"}, "%5");
+  // Not elementwise, or between what is.
+  expect_unfused({"exp(%0)", "sum(%4) {axes = [0]} : float32(1, 3)", "log(%5) : float32(1, 3)"}, "%6");
+  expect_unfused({"exp(%0)", "reshape(%4) {shape = (6,)} : float32(6,)", "log(%5) : float32(6,)"}, "%6");
 }
 
 TEST(Fuse, MakesNoCycle) {
-  // The sum needs exp and softmax, and softmax needs exp: if exp and the sum were one op, it would need itself.
-  expect_unfused({"exp(%0) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "add(%4, %5) : float32(2, 3)"},
-                 "%6");
-  expect_unfused({"exp(%0) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "add(%5, %4) : float32(2, 3)"},
-                 "%6");
-  // Through two ops, and through an op in a branch.
-  expect_unfused({"exp(%0) : float32(2, 3)", "sum(%4) {axes = [0]} : float32(1, 3)", "sqrt(%5) : float32(1, 3)",
-                  "divide(%4, %6) : float32(2, 3)"},
+  // The sum needs exp and softmax, and softmax needs exp: one op of the first and the last would need itself.
+  expect_unfused({"exp(%0)", "softmax(%4) {axis = 1}", "add(%4, %5)"}, "%6");
+  expect_unfused({"exp(%0)", "softmax(%4) {axis = 1}", "add(%5, %4)"}, "%6");
+  // By way of two ops, and of one in a branch.
+  expect_unfused({"exp(%0)", "sum(%4) {axes = [0]} : float32(1, 3)", "sqrt(%5) : float32(1, 3)", "divide(%4, %6)"},
                  "%7");
-  expect_unfused(
-      {"exp(%0) : float32(2, 3)", "if_else(%3) : float32(2, 3)", "region {", "softmax(%4) {axis = 1} : float32(2, 3)",
-       "return (%6)", "}", "region {", "return (%0)", "}", "add(%4, %5) : float32(2, 3)"},
-      "%7");
-  // An op that merges with one end does not merge with the other.
-  expect_fused(
-      {"exp(%0) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "sqrt(%5) : float32(2, 3)",
-       "add(%4, %6) : float32(2, 3)", "log(%4) : float32(2, 3)"},
-      "%7, %8",
-      {"fused(%0) : float32(2, 3), float32(2, 3)", "region {", "exp(%0) : float32(2, 3)", "log(%5) : float32(2, 3)",
-       "return (%5, %6)", "}", "softmax(%4) {axis = 1} : float32(2, 3)", "fused(%7, %4) : float32(2, 3)", "region {",
-       "sqrt(%7) : float32(2, 3)", "add(%4, %9) : float32(2, 3)", "return (%10)", "}"},
-      "%8, %4#1");
+  expect_unfused({"exp(%0)", "if_else(%3)", "region {", "softmax(%4) {axis = 1}", "return (%6)", "}", "region {",
+                  "return (%0)", "}", "add(%4, %5)"},
+                 "%7");
+  // What merges with one end does not merge with the other.
+  expect_fused({"exp(%0)", "softmax(%4) {axis = 1}", "sqrt(%5)", "add(%4, %6)", "log(%4)"}, "%7, %8",
+               {"fused(%0) : float32(2, 3), float32(2, 3)", "region {", "exp(%0)", "log(%5)", "return (%5, %6)", "}",
+                "softmax(%4) {axis = 1}", "fused(%7, %4)", "region {", "sqrt(%7)", "add(%4, %9)", "return (%10)", "}"},
+               "%8, %4#1");
 }
 
 // As many ops as there are tiles for: one for each result, one for a truth value and one for the chain's first operand.
 TEST(Fuse, TakesNoMoreOpsThanThereAreTiles) {
   const size_t most = cpu::Elementwise::kMostBuffers - 2;
   for (size_t count : {most, most + 1, 2 * most + 5}) {
-    Lines chain = {"exp(%0) : float32(2, 3)"};
-    while (chain.size() < count) chain.push_back("tanh(%" + std::to_string(chain.size() + 3) + ") : float32(2, 3)");
+    Lines chain = {"exp(%0)"};
+    while (chain.size() < count) chain.push_back("tanh(%" + std::to_string(chain.size() + 3) + ")");
     const std::unique_ptr<Graph> fused = fused_for_cpu(graph_of(chain, "%" + std::to_string(count + 3)));
     EXPECT_EQ(verify(*fused), std::vector<std::string>{});
     std::vector<size_t> sizes;
@@ -112,26 +99,13 @@ TEST(Fuse, TakesNoMoreOpsThanThereAreTiles) {
 }
 
 TEST(Fuse, FusesInEachBranchByItself) {
-  const Lines branches = {"if_else(%3) : float32(2, 3)",
-                          "region {",
-                          "fused(%4, %1) : float32(2, 3)",
-                          "region {",
-                          "add(%4, %1) : float32(2, 3)",
-                          "exp(%7) : float32(2, 3)",
-                          "return (%8)",
-                          "}",
-                          "return (%6)",
-                          "}",
-                          "region {",
-                          "log(%4) : float32(2, 3)",
-                          "return (%9)",
-                          "}",
-                          "sqrt(%5) : float32(2, 3)"};
-  Lines fused = {"exp(%0) : float32(2, 3)"};
+  const Lines branches = {"if_else(%3)", "region {", "fused(%4, %1)", "region {", "add(%4, %1)", "exp(%7)",
+                          "return (%8)", "}",        "return (%6)",   "}",        "region {",    "log(%4)",
+                          "return (%9)", "}",        "sqrt(%5)"};
+  Lines fused = {"exp(%0)"};
   fused.insert(fused.end(), branches.begin(), branches.end());
-  expect_fused({"exp(%0) : float32(2, 3)", "if_else(%3) : float32(2, 3)", "region {", "add(%4, %1) : float32(2, 3)",
-                "exp(%6) : float32(2, 3)", "return (%7)", "}", "region {", "log(%4) : float32(2, 3)", "return (%8)",
-                "}", "sqrt(%5) : float32(2, 3)"},
+  expect_fused({"exp(%0)", "if_else(%3)", "region {", "add(%4, %1)", "exp(%6)", "return (%7)", "}", "region {",
+                "log(%4)", "return (%8)", "}", "sqrt(%5)"},
                "%9", fused, "%10");
 }
 
@@ -142,9 +116,9 @@ Lines reused(const std::string& first, Lines before = {}) {
   const auto n = static_cast<int>(before.size()) + 4;
   auto value = [](int i) { return "%" + std::to_string(i); };
   before.push_back(first);
-  before.push_back("exp(" + value(n) + ") : float32(2, 3)");
-  before.push_back("softmax(" + value(n + 1) + ") {axis = 1} : float32(2, 3)");
-  before.push_back("multiply(" + value(n) + ", " + value(n + 2) + ") : float32(2, 3)");
+  before.push_back("exp(" + value(n) + ")");
+  before.push_back("softmax(" + value(n + 1) + ") {axis = 1}");
+  before.push_back("multiply(" + value(n) + ", " + value(n + 2) + ")");
   return before;
 }
 
@@ -157,18 +131,16 @@ TEST(Fuse, ComputesCheapValuesAnew) {
       {"square(%0)", "%0"},           {"multiply(%0, %0)", "%0"},     {"clamp(%0, %3, %1)", "%0, %3, %1"},
   };
   for (const auto& [op, operands] : cases) {
-    expect_fused(
-        reused(op + " : float32(2, 3)"), "%7",
-        {"fused(" + operands + ") : float32(2, 3)", "region {", op + " : float32(2, 3)", "exp(%5) : float32(2, 3)",
-         "return (%6)", "}", "softmax(%4) {axis = 1} : float32(2, 3)", "fused(" + operands + ", %7) : float32(2, 3)",
-         "region {", op + " : float32(2, 3)", "multiply(%9, %7) : float32(2, 3)", "return (%10)", "}"},
-        "%8");
+    expect_fused(reused(op), "%7",
+                 {"fused(" + operands + ")", "region {", op, "exp(%5)", "return (%6)", "}", "softmax(%4) {axis = 1}",
+                  "fused(" + operands + ", %7)", "region {", op, "multiply(%9, %7)", "return (%10)", "}"},
+                 "%8");
   }
 }
 
 TEST(Fuse, HandsDearValuesOn) {
-  // Functions of floats; ops without an operand as large as their result, or with two.
-  const Lines befores[] = {{}, {}, {}, {"softmax(%0) {axis = 0} : float32(2, 3)"}};
+  // Functions of floats; what has no operand as large as itself, or two of them.
+  const Lines befores[] = {{}, {}, {}, {"softmax(%0) {axis = 0}"}};
   const std::string ops[] = {"tanh(%0)", "relu(%0)", "add(%1, %2)", "add(%0, %4)"},
                     operands[] = {"%0", "%0", "%1, %2", "%0, %4"};
   for (size_t i = 0; i < std::size(ops); ++i) {
@@ -176,66 +148,50 @@ TEST(Fuse, HandsDearValuesOn) {
     auto value = [&](int k) { return "%" + std::to_string(n + k); };
     Lines fused = befores[i];
     for (const std::string& line :
-         {"fused(" + operands[i] + ") : float32(2, 3), float32(2, 3)", std::string("region {"),
-          ops[i] + " : float32(2, 3)", "exp(" + value(1) + ") : float32(2, 3)",
-          "return (" + value(1) + ", " + value(2) + ")", std::string("}"),
-          "softmax(" + value(0) + "#1) {axis = 1} : float32(2, 3)",
-          "multiply(" + value(0) + ", " + value(3) + ") : float32(2, 3)"}) {
+         {"fused(" + operands[i] + ") : float32(2, 3), float32(2, 3)", std::string("region {"), ops[i],
+          "exp(" + value(1) + ")", "return (" + value(1) + ", " + value(2) + ")", std::string("}"),
+          "softmax(" + value(0) + "#1) {axis = 1}", "multiply(" + value(0) + ", " + value(3) + ")"}) {
       fused.push_back(line);
     }
-    expect_fused(reused(ops[i] + " : float32(2, 3)", befores[i]), value(3), fused, value(4));
+    expect_fused(reused(ops[i], befores[i]), value(3), fused, value(4));
   }
 }
 
 TEST(Fuse, ComputesAnewOnlyFromWhatIsInMemory) {
-  // %4 is only inside the first group, so no other op can compute %5 from it.
-  expect_fused(reused("add(%4, %1) : float32(2, 3)", {"tanh(%0) : float32(2, 3)"}), "%8",
-               {"fused(%0, %1) : float32(2, 3), float32(2, 3)", "region {", "tanh(%0) : float32(2, 3)",
-                "add(%5, %1) : float32(2, 3)", "exp(%6) : float32(2, 3)", "return (%6, %7)", "}",
-                "softmax(%4#1) {axis = 1} : float32(2, 3)", "multiply(%4, %8) : float32(2, 3)"},
+  // %4 is only within the first group, so nobody else can have %5 from it.
+  expect_fused(reused("add(%4, %1)", {"tanh(%0)"}), "%8",
+               {"fused(%0, %1) : float32(2, 3), float32(2, 3)", "region {", "tanh(%0)", "add(%5, %1)", "exp(%6)",
+                "return (%6, %7)", "}", "softmax(%4#1) {axis = 1}", "multiply(%4, %8)"},
                "%9");
   // Here %4 is read by another op, so it is.
-  Lines ops = reused("add(%4, %1) : float32(2, 3)", {"tanh(%0) : float32(2, 3)"});
+  Lines ops = reused("add(%4, %1)", {"tanh(%0)"});
   ops.push_back("sum(%4) {axes = [0]} : float32(1, 3)");
   expect_fused(ops, "%8, %9",
-               {"fused(%0, %1) : float32(2, 3), float32(2, 3)", "region {", "tanh(%0) : float32(2, 3)",
-                "add(%5, %1) : float32(2, 3)", "exp(%6) : float32(2, 3)", "return (%5, %7)", "}",
-                "softmax(%4#1) {axis = 1} : float32(2, 3)", "fused(%4, %1, %8) : float32(2, 3)", "region {",
-                "add(%4, %1) : float32(2, 3)", "multiply(%10, %8) : float32(2, 3)", "return (%11)", "}",
-                "sum(%4) {axes = [0]} : float32(1, 3)"},
+               {"fused(%0, %1) : float32(2, 3), float32(2, 3)", "region {", "tanh(%0)", "add(%5, %1)", "exp(%6)",
+                "return (%5, %7)", "}", "softmax(%4#1) {axis = 1}", "fused(%4, %1, %8)", "region {", "add(%4, %1)",
+                "multiply(%10, %8)", "return (%11)", "}", "sum(%4) {axes = [0]} : float32(1, 3)"},
                "%9, %12");
 }
 
 TEST(Fuse, WritesWhatOthersReadAllTheSame) {
-  // If it is returned, or read by an op that is not elementwise or of another shape, it is written once. It is
-  // recomputed only if that is free.
-  const Lines anew = {"softmax(%4) {axis = 1} : float32(2, 3)",
-                      "fused(%0, %1, %5) : float32(2, 3)",
-                      "region {",
-                      "add(%0, %1) : float32(2, 3)",
-                      "multiply(%7, %5) : float32(2, 3)",
-                      "return (%8)",
-                      "}"};
-  Lines fused = {"add(%0, %1) : float32(2, 3)"};
+  // Returned, read by an op that is not elementwise, or by one of another shape: written once, and computed anew only
+  // where that is free.
+  const Lines anew = {"softmax(%4) {axis = 1}", "fused(%0, %1, %5)", "region {", "add(%0, %1)",
+                      "multiply(%7, %5)",       "return (%8)",       "}"};
+  Lines fused = {"add(%0, %1)"};
   fused.insert(fused.end(), anew.begin(), anew.end());
-  expect_fused(
-      {"add(%0, %1) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "multiply(%4, %5) : float32(2, 3)"},
-      "%4, %6", fused, "%4, %6");
-  expect_unfused({"negative(%1) : float32(3,)", "add(%0, %4) : float32(2, 3)"}, "%5");
+  expect_fused({"add(%0, %1)", "softmax(%4) {axis = 1}", "multiply(%4, %5)"}, "%4, %6", fused, "%4, %6");
+  expect_unfused({"negative(%1) : float32(3,)", "add(%0, %4)"}, "%5");
   // In a branch.
-  expect_unfused({"negative(%0) : float32(2, 3)", "if_else(%3) : float32(2, 3)", "region {", "exp(%4) : float32(2, 3)",
-                  "return (%6)", "}", "region {", "return (%0)", "}"},
-                 "%5");
+  expect_unfused(
+      {"negative(%0)", "if_else(%3)", "region {", "exp(%4)", "return (%6)", "}", "region {", "return (%0)", "}"}, "%5");
 }
 
 TEST(Fuse, DropsWhatEveryoneElseComputesAnew) {
-  // %5 is in the group of %4, but only %7 needs it.
-  expect_fused({"exp(%0) : float32(2, 3)", "add(%4, %1) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)",
-                "multiply(%5, %6) : float32(2, 3)"},
-               "%7",
-               {"fused(%0) : float32(2, 3)", "region {", "exp(%0) : float32(2, 3)", "return (%5)", "}",
-                "softmax(%4) {axis = 1} : float32(2, 3)", "fused(%4, %1, %6) : float32(2, 3)", "region {",
-                "add(%4, %1) : float32(2, 3)", "multiply(%8, %6) : float32(2, 3)", "return (%9)", "}"},
+  // %5 stands in the group of %4 but only %7 wants it.
+  expect_fused({"exp(%0)", "add(%4, %1)", "softmax(%4) {axis = 1}", "multiply(%5, %6)"}, "%7",
+               {"fused(%0)", "region {", "exp(%0)", "return (%5)", "}", "softmax(%4) {axis = 1}", "fused(%4, %1, %6)",
+                "region {", "add(%4, %1)", "multiply(%8, %6)", "return (%9)", "}"},
                "%7");
 }
 
@@ -243,8 +199,8 @@ TEST(Fuse, CountsWhatIsComputedAnew) {
   // Two tiles for each of the addition and the multiplication, and two as above.
   const size_t most = cpu::Elementwise::kMostBuffers - 5;
   for (size_t count : {most, most + 1}) {
-    Lines ops = reused("add(%0, %1) : float32(2, 3)");
-    for (size_t i = 1; i < count; ++i) ops.push_back("tanh(%" + std::to_string(ops.size() + 3) + ") : float32(2, 3)");
+    Lines ops = reused("add(%0, %1)");
+    for (size_t i = 1; i < count; ++i) ops.push_back("tanh(%" + std::to_string(ops.size() + 3) + ")");
     const std::unique_ptr<Graph> fused = fused_for_cpu(graph_of(ops, "%" + std::to_string(ops.size() + 3)));
     EXPECT_EQ(verify(*fused), std::vector<std::string>{});
     const Op& last = *fused->body().ops.back();
@@ -258,15 +214,12 @@ TEST(Fuse, CountsWhatIsComputedAnew) {
 
 // An update is fused into the op that computes its gradient, with the ops between them.
 TEST(Fuse, TakesOptimizers) {
-  expect_fused({"multiply(%0, %3) : float32(2, 3)", "sgd(%3, %0, %4) : float32(2, 3)"}, "%5",
-               {"fused(%0, %3) : float32(2, 3)", "region {", "multiply(%0, %3) : float32(2, 3)",
-                "sgd(%3, %0, %5) : float32(2, 3)", "return (%6)", "}"},
-               "%4");
+  expect_fused({"multiply(%0, %3)", "sgd(%3, %0, %4)"}, "%5",
+               {"fused(%0, %3)", "region {", "multiply(%0, %3)", "sgd(%3, %0, %5)", "return (%6)", "}"}, "%4");
   expect_fused(
-      {"multiply(%0, %3) : float32(2, 3)",
-       "adam(%3, %3, %3, %3, %0, %0, %0, %4) : float32(2, 3), float32(2, 3), float32(2, 3)"},
+      {"multiply(%0, %3)", "adam(%3, %3, %3, %3, %0, %0, %0, %4) : float32(2, 3), float32(2, 3), float32(2, 3)"},
       "%5, %5#1, %5#2",
-      {"fused(%0, %3) : float32(2, 3), float32(2, 3), float32(2, 3)", "region {", "multiply(%0, %3) : float32(2, 3)",
+      {"fused(%0, %3) : float32(2, 3), float32(2, 3), float32(2, 3)", "region {", "multiply(%0, %3)",
        "adam(%3, %3, %3, %3, %0, %0, %0, %5) : float32(2, 3), float32(2, 3), float32(2, 3)", "return (%6, %6#1, %6#2)",
        "}"},
       "%4, %4#1, %4#2");
