@@ -154,12 +154,19 @@ struct Legal {
     graph.body().effects = {write, branches};
   }
 
-  // The first error of verify() after the edit.
+  // The first thing that verify() says.
   std::string first_problem() const {
     const std::vector<std::string> problems = verify(graph);
     return problems.empty() ? "legal" : problems.front();
   }
 };
+
+// The first problem after an edit by hand.
+std::string problem_after(const std::function<void(Legal&)>& edit) {
+  Legal g;
+  edit(g);
+  return g.first_problem();
+}
 
 TEST(Verify, AcceptsLegalGraphs) {
   EXPECT_EQ(Legal().first_problem(), "legal");
@@ -170,162 +177,77 @@ TEST(Verify, AcceptsLegalGraphs) {
 }
 
 TEST(Verify, FindsWrongOperands) {
-  {
-    Legal g;
-    g.sum.op->operands.push_back(g.x);
-    EXPECT_EQ(g.first_problem(), "[sum #4] Expected 1 operands, got 2");
-  }
-  {
-    Legal g;
-    g.sum.op->operands[0] = {};
-    EXPECT_EQ(g.first_problem(), "[sum #4] An operand is missing");
-  }
-  {
-    Legal g;
-    g.sum.op->operands[0].index = 1;
-    EXPECT_EQ(g.first_problem(), "[sum #4] Expected a result of placeholder, which gives 1, got number 1");
-  }
-  {
-    Legal g;
-    g.write->operands[0] = g.x;
-    EXPECT_EQ(g.first_problem(), "[assign #5] Expected a variable, got the result of placeholder");
-  }
-  {
-    Legal g;
-    g.ordered->operands[0] = g.sum;
-    EXPECT_EQ(g.first_problem(), "[read_variable #6] Expected a variable, got the result of sum");
-  }
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->operands.push_back(g.x); }), "[sum #4] Expected 1 operands, got 2");
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->operands[0] = {}; }), "[sum #4] An operand is missing");
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->operands[0].index = 1; }),
+            "[sum #4] Expected a result of placeholder, which gives 1, got number 1");
+  EXPECT_EQ(problem_after([](Legal& g) { g.write->operands[0] = g.x; }),
+            "[assign #5] Expected a variable, got the result of placeholder");
+  EXPECT_EQ(problem_after([](Legal& g) { g.ordered->operands[0] = g.sum; }),
+            "[read_variable #6] Expected a variable, got the result of sum");
 }
 
 TEST(Verify, FindsWrongAttributes) {
-  {
-    Legal g;
-    g.sum.op->attributes = {};
-    EXPECT_EQ(g.first_problem(), "[sum #4] The attribute axes is missing");
-  }
-  {
-    Legal g;
-    g.sum.op->attributes.set(Attr::kAxis, int64_t{0});
-    EXPECT_EQ(g.first_problem(), "[sum #4] Unknown attribute axis");
-  }
-  {
-    Legal g;
-    g.sum.op->attributes.set(Attr::kAxes, true);
-    EXPECT_EQ(g.first_problem(), "[sum #4] The attribute axes is not legal");
-  }
-  {
-    Legal g;
-    g.w.op->attributes.set(Attr::kSlot, int64_t{0});
-    EXPECT_EQ(g.first_problem(), "[variable #3] has the slot of another variable");
-  }
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->attributes = {}; }), "[sum #4] The attribute axes is missing");
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->attributes.set(Attr::kAxis, int64_t{0}); }),
+            "[sum #4] Unknown attribute axis");
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->attributes.set(Attr::kAxes, true); }),
+            "[sum #4] The attribute axes is not legal");
+  EXPECT_EQ(problem_after([](Legal& g) { g.w.op->attributes.set(Attr::kSlot, int64_t{0}); }),
+            "[variable #3] has the slot of another variable");
 }
 
 TEST(Verify, FindsUsesBeforeDefinitions) {
-  {
-    Legal g;
-    std::swap(g.graph.body().ops[0], g.graph.body().ops[4]);
-    EXPECT_EQ(g.first_problem(), "[sum #4] uses a value that is not defined before it");
-  }
-  {
-    Legal g;
-    g.sum.op->operands[0] = g.sum;
-    EXPECT_EQ(g.first_problem(), "[sum #4] uses a value that is not defined before it");
-  }
-  {
-    Legal g, other;
-    g.sum.op->operands[0] = other.x;
-    EXPECT_EQ(g.first_problem(), "[sum #4] uses a value that is not defined before it");
-  }
-  {
-    // A value of a region is not defined outside, ...
-    Legal g;
-    Op* last = g.graph.value(OpCode::exp, {g.x}).op;
-    last->operands[0] = g.branches->regions[0]->results[0];
-    last->results[0] = f32({1, 3});
-    EXPECT_EQ(g.first_problem(), "[exp #10] uses a value that is not defined before it");
-  }
-  {
-    // ... nor in the other region.
-    Legal g;
-    g.branches->regions[1]->results[0] = g.branches->regions[0]->results[0];
-    EXPECT_EQ(g.first_problem(), "[block] returns a value that is not defined in it");
-  }
+  EXPECT_EQ(problem_after([](Legal& g) { std::swap(g.graph.body().ops[0], g.graph.body().ops[4]); }),
+            "[sum #4] uses a value that is not defined before it");
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->operands[0] = g.sum; }),
+            "[sum #4] uses a value that is not defined before it");
+  Legal g, other;
+  g.sum.op->operands[0] = other.x;
+  EXPECT_EQ(g.first_problem(), "[sum #4] uses a value that is not defined before it");
+  // What a region defines is not defined outside, ...
+  EXPECT_EQ(problem_after([](Legal& g) {
+              Op* last = g.graph.value(OpCode::exp, {g.x}).op;
+              last->operands[0] = g.branches->regions[0]->results[0];
+              last->results[0] = f32({1, 3});
+            }),
+            "[exp #10] uses a value that is not defined before it");
+  // ... nor in the other region.
+  EXPECT_EQ(problem_after([](Legal& g) { g.branches->regions[1]->results[0] = g.branches->regions[0]->results[0]; }),
+            "[block] returns a value that is not defined in it");
 }
 
 TEST(Verify, FindsWrongOrder) {
-  {
-    Legal g;
-    std::swap(g.graph.body().ops[0], g.graph.body().ops[1]);
-    EXPECT_EQ(g.first_problem(), "[placeholder #0] stands behind an op that was made later");
-  }
-  {
-    Legal g;
-    g.write->after = {g.ordered};
-    EXPECT_EQ(g.first_problem(), "[assign #5] runs after an op that does not come before it");
-  }
-  {
-    Legal g;
-    g.write->after = {g.write};
-    EXPECT_EQ(g.first_problem(), "[assign #5] runs after an op that does not come before it");
-  }
-  {
-    Legal g;
-    g.write->after = {nullptr};
-    EXPECT_EQ(g.first_problem(), "[assign #5] runs after an op that does not come before it");
-  }
+  EXPECT_EQ(problem_after([](Legal& g) { std::swap(g.graph.body().ops[0], g.graph.body().ops[1]); }),
+            "[placeholder #0] stands behind an op that was made later");
+  EXPECT_EQ(problem_after([](Legal& g) { g.write->after = {g.ordered}; }),
+            "[assign #5] runs after an op that does not come before it");
+  EXPECT_EQ(problem_after([](Legal& g) { g.write->after = {g.write}; }),
+            "[assign #5] runs after an op that does not come before it");
+  EXPECT_EQ(problem_after([](Legal& g) { g.write->after = {nullptr}; }),
+            "[assign #5] runs after an op that does not come before it");
 }
 
 TEST(Verify, FindsWrongBlocks) {
-  {
-    Legal g;
-    g.sum.op->block = g.branches->regions[0].get();
-    EXPECT_EQ(g.first_problem(), "[sum #4] stands in a block that does not hold it");
-  }
-  {
-    Legal g;
-    g.branches->regions[1]->parent = nullptr;
-    EXPECT_EQ(g.first_problem(), "[if_else #9] holds a region of another op");
-  }
-  {
-    Legal g;
-    g.branches->regions.pop_back();
-    EXPECT_EQ(g.first_problem(), "[if_else #9] Expected 2 regions");
-  }
-  {
-    Legal g;
-    g.sum.op->regions.push_back(std::make_unique<Block>());
-    EXPECT_EQ(g.first_problem(), "[sum #4] Expected 0 regions");
-  }
-  {
-    Legal g;
-    g.branches->regions[0]->effects.clear();
-    EXPECT_EQ(g.first_problem(), "[assign #7] is an effect that its region does not list");
-  }
-  {
-    Legal g;
-    g.branches->regions[1]->effects = {g.write};
-    EXPECT_EQ(g.first_problem(), "[block] lists an effect that is not in it");
-  }
-  {
-    Legal g;
-    g.graph.body().effects.push_back(g.inner_write);
-    EXPECT_EQ(g.first_problem(), "[block] lists an effect that is not in it");
-  }
-  {
-    Legal g;
-    g.graph.body().results.push_back({});
-    EXPECT_EQ(g.first_problem(), "[block] returns a value that is not defined in it");
-  }
-  {
-    Legal g;
-    g.graph.body().results.push_back({g.x.op, 1});
-    EXPECT_EQ(g.first_problem(), "[block] returns a value that is not defined in it");
-  }
-  {
-    Legal g;
-    g.graph.body().results.push_back(g.branches->regions[0]->results[0]);
-    EXPECT_EQ(g.first_problem(), "[block] returns a value that is not defined in it");
-  }
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->block = g.branches->regions[0].get(); }),
+            "[sum #4] stands in a block that does not hold it");
+  EXPECT_EQ(problem_after([](Legal& g) { g.branches->regions[1]->parent = nullptr; }),
+            "[if_else #9] holds a region of another op");
+  EXPECT_EQ(problem_after([](Legal& g) { g.branches->regions.pop_back(); }), "[if_else #9] Expected 2 regions");
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->regions.push_back(std::make_unique<Block>()); }),
+            "[sum #4] Expected 0 regions");
+  EXPECT_EQ(problem_after([](Legal& g) { g.branches->regions[0]->effects.clear(); }),
+            "[assign #7] is an effect that its region does not list");
+  EXPECT_EQ(problem_after([](Legal& g) { g.branches->regions[1]->effects = {g.write}; }),
+            "[block] lists an effect that is not in it");
+  EXPECT_EQ(problem_after([](Legal& g) { g.graph.body().effects.push_back(g.inner_write); }),
+            "[block] lists an effect that is not in it");
+  EXPECT_EQ(problem_after([](Legal& g) { g.graph.body().results.push_back({}); }),
+            "[block] returns a value that is not defined in it");
+  EXPECT_EQ(problem_after([](Legal& g) { g.graph.body().results.push_back({g.x.op, 1}); }),
+            "[block] returns a value that is not defined in it");
+  EXPECT_EQ(problem_after([](Legal& g) { g.graph.body().results.push_back(g.branches->regions[0]->results[0]); }),
+            "[block] returns a value that is not defined in it");
 }
 
 TEST(Verify, FindsStateInRegions) {
@@ -362,26 +284,14 @@ TEST(Verify, FindsWhatFusedOpsDoNotList) {
 }
 
 TEST(Verify, FindsTypesOtherThanTheRulesGive) {
-  {
-    Legal g;
-    g.sum.op->results[0] = f32({2, 1});
-    EXPECT_EQ(g.first_problem(), "[sum #4] has results other than its rule gives");
-  }
-  {
-    Legal g;
-    g.sum.op->results.push_back(f32({1, 3}));
-    EXPECT_EQ(g.first_problem(), "[sum #4] has results other than its rule gives");
-  }
-  {
-    Legal g;
-    g.sum.op->attributes.set(Attr::kAxes, Dims{2});
-    EXPECT_EQ(g.first_problem(), "[sum] Axis 2 is outside a tensor of rank 2.");
-  }
-  {
-    Legal g;
-    g.branches->regions[1]->results.clear();
-    EXPECT_EQ(g.first_problem(), "[if_else] The branches give 1 and 0 results.");
-  }
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->results[0] = f32({2, 1}); }),
+            "[sum #4] has results other than its rule gives");
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->results.push_back(f32({1, 3})); }),
+            "[sum #4] has results other than its rule gives");
+  EXPECT_EQ(problem_after([](Legal& g) { g.sum.op->attributes.set(Attr::kAxes, Dims{2}); }),
+            "[sum] Axis 2 is outside a tensor of rank 2.");
+  EXPECT_EQ(problem_after([](Legal& g) { g.branches->regions[1]->results.clear(); }),
+            "[if_else] The branches give 1 and 0 results.");
 }
 
 TEST(Verify, ReportsEveryProblem) {

@@ -44,6 +44,13 @@ struct Doubling {
   Op& argument(size_t region, size_t i) { return *loop->regions[region]->arguments[i]; }
 };
 
+// The first problem after an edit by hand.
+std::string problem_after(const std::function<void(Doubling&)>& edit) {
+  Doubling g;
+  edit(g);
+  return g.first_problem();
+}
+
 // ---- the text form ----
 
 const std::string kDoubling = R"(graph {
@@ -150,16 +157,10 @@ TEST(Loops, CountByIntegersOfOneElement) {
 
 TEST(Loops, ThatAreBrokenAreFound) {
   EXPECT_EQ(Doubling().first_problem(), "legal");
-  {
-    Doubling g;
-    g.loop->regions[0]->arguments.pop_back();
-    EXPECT_EQ(g.first_problem(), "[while_loop #12] Expected 2 arguments of region 0, got 1");
-  }
-  {
-    Doubling g;
-    g.argument(0, 0).results[0] = f32({3});
-    EXPECT_EQ(g.first_problem(), "[argument #3] has results other than its rule gives");
-  }
+  EXPECT_EQ(problem_after([](Doubling& g) { g.loop->regions[0]->arguments.pop_back(); }),
+            "[while_loop #12] Expected 2 arguments of region 0, got 1");
+  EXPECT_EQ(problem_after([](Doubling& g) { g.argument(0, 0).results[0] = f32({3}); }),
+            "[argument #3] has results other than its rule gives");
   {
     Doubling g;
     g.argument(1, 0).attributes.set(Attr::kDtype, DType::int64);
@@ -169,30 +170,21 @@ TEST(Loops, ThatAreBrokenAreFound) {
                         "[while_loop] Argument 0 of region 1 is int64() and is passed int32()."),
               problems.end());
   }
-  {
-    Doubling g;
-    g.argument(0, 0).block = &g.graph.body();
-    EXPECT_EQ(g.first_problem(), "[argument #3] stands in a block that does not hold it");
-  }
-  {
-    // An argument is not visible outside its region, ...
-    Doubling g;
-    g.graph.value(OpCode::exp, {g.x}).op->operands[0] = {&g.argument(0, 0), 0};
-    EXPECT_EQ(g.first_problem(), "[exp #13] uses a value that is not defined before it");
-  }
-  {
-    // ... nor in the other one.
-    Doubling g;
-    g.loop->regions[1]->results[1] = {&g.argument(0, 1), 0};
-    EXPECT_EQ(g.first_problem(), "[block] returns a value that is not defined in it");
-  }
-  {
-    Doubling g;
-    auto& arguments = g.loop->regions[0]->arguments;
-    g.graph.body().arguments.push_back(std::move(arguments.back()));
-    arguments.pop_back();
-    EXPECT_EQ(g.first_problem(), "[argument #4] stands in the body, which has no arguments");
-  }
+  EXPECT_EQ(problem_after([](Doubling& g) { g.argument(0, 0).block = &g.graph.body(); }),
+            "[argument #3] stands in a block that does not hold it");
+  // An argument is not seen outside its region, ...
+  EXPECT_EQ(
+      problem_after([](Doubling& g) { g.graph.value(OpCode::exp, {g.x}).op->operands[0] = {&g.argument(0, 0), 0}; }),
+      "[exp #13] uses a value that is not defined before it");
+  // ... nor in the other one.
+  EXPECT_EQ(problem_after([](Doubling& g) { g.loop->regions[1]->results[1] = {&g.argument(0, 1), 0}; }),
+            "[block] returns a value that is not defined in it");
+  EXPECT_EQ(problem_after([](Doubling& g) {
+              auto& arguments = g.loop->regions[0]->arguments;
+              g.graph.body().arguments.push_back(std::move(arguments.back()));
+              arguments.pop_back();
+            }),
+            "[argument #4] stands in the body, which has no arguments");
 }
 
 TEST(Loops, ArgumentsAndOpsAreKeptApart) {
