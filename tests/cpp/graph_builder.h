@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -144,14 +145,15 @@ class Halved : public NativeFunction {
   std::vector<Type> infer(const std::vector<Type>& given, std::string&) const override { return {given[0]}; }
 };
 
-// Adds ops, and remembers their results.
+// Adds ops, and remembers their results and the arithmetic of each, counted by hand as ir/rules/cost.h says.
 class OpAdder {
  public:
   explicit OpAdder(Graph& graph) : graph_(graph) {}
 
-  Value add(OpCode code, std::vector<Value> operands, Attributes attributes = {}) {
+  Value add(OpCode code, std::vector<Value> operands, Attributes attributes = {}, uint64_t count = 0) {
     const Op* op = graph_.add(code, std::move(operands), std::move(attributes));
     for (uint32_t i = 0; i < op->results.size(); ++i) results.push_back(op->result(i));
+    flops[op] = count;
     return op->result();
   }
 
@@ -191,25 +193,25 @@ class OpAdder {
     add(OpCode::squeeze, {tall}, {{Attr::kAxes, Dims{0, 3}}});
     add(OpCode::broadcast_to, {y}, {{Attr::kShape, Shape({4, 2, 3})}});
     add(OpCode::broadcast_like, {y, x});
-    add(OpCode::reduce_like, {x, y});
+    add(OpCode::reduce_like, {x, y}, {}, 6);
     const Attributes bounds = slicing({0, INT64_MAX}, {INT64_MAX, INT64_MIN}, {1, -2});
     const Value part = add(OpCode::slice, {x}, bounds);
     add(OpCode::slice_gradient, {part, x}, bounds);
     const Value rows = placeholder(graph_, i32({2, 5}));
     const Value taken = add(OpCode::gather, {x, rows}, {{Attr::kAxis, int64_t{-1}}, {Attr::kBatchDims, int64_t{1}}});
     const Value tuples = add(OpCode::expand_dims, {rows}, {{Attr::kAxes, Dims{-1}}});
-    add(OpCode::scatter_nd, {taken, tuples, x}, {{Attr::kBatchDims, int64_t{1}}});
+    add(OpCode::scatter_nd, {taken, tuples, x}, {{Attr::kBatchDims, int64_t{1}}}, 2 * 5);
     const Value row = graph_.value(OpCode::slice, {x}, slicing({0, 0}, {1, INT64_MAX}, {1, 1}));
     add(OpCode::scatter, {x, row, placeholder(graph_, i32({1}))},
-        {{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string("add")}});
+        {{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string("add")}}, 3);
     add(OpCode::pad, {x, placeholder(graph_, f32({}))}, {{Attr::kPadding, Dims{1, 0, 0, 2}}});
     const Value pairs = placeholder(graph_, i32({4, 2}));
     const Value picked = add(OpCode::gather_nd, {x, pairs}, {{Attr::kBatchDims, int64_t{0}}});
     add(OpCode::scatter_nd_update, {x, picked, pairs},
-        {{Attr::kBatchDims, int64_t{0}}, {Attr::kMode, std::string("maximum")}});
+        {{Attr::kBatchDims, int64_t{0}}, {Attr::kMode, std::string("maximum")}}, 4);
     add(OpCode::argsort, {x}, {{Attr::kAxis, int64_t{-1}}, {Attr::kCount, int64_t{2}}, {Attr::kDescending, true}});
     add(OpCode::accumulate, {x},
-        {{Attr::kAxis, int64_t{1}}, {Attr::kOperation, std::string("product")}, {Attr::kReverse, true}});
+        {{Attr::kAxis, int64_t{1}}, {Attr::kOperation, std::string("product")}, {Attr::kReverse, true}}, 6);
     add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
     add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
     add(OpCode::bitcast, {x}, {{Attr::kDtype, DType::int16}});
@@ -220,39 +222,51 @@ class OpAdder {
   // Products, softmax and windows.
   void add_sums(Value x, Value c) {
     const Value turned = add(OpCode::transpose, {x}, {{Attr::kPermutation, Dims{1, 0}}});
-    add(OpCode::matmul, {turned, turned}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
-    add(OpCode::inverse, {placeholder(graph_, f32({2, 3, 3}))});
+    // 2 * 2 sums of 3 products.
+    add(OpCode::matmul, {turned, turned}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}}, 2 * (2 * 2) * 3);
+    add(OpCode::inverse, {placeholder(graph_, f32({2, 3, 3}))}, {}, 2 * (2 * 3 * 3) * 3);
     const Value pairs = placeholder(graph_, f32({5, 3, 2}));
+    // 5 * 3 complex numbers, in lines of 3 (rounded up to 4) and of 5 (rounded up to 8).
     add(OpCode::fourier_transform, {pairs},
-        {{Attr::kAxes, Dims{1, 0}}, {Attr::kInverse, true}, {Attr::kScaling, std::string("unitary")}});
+        {{Attr::kAxes, Dims{1, 0}}, {Attr::kInverse, true}, {Attr::kScaling, std::string("unitary")}},
+        5 * (5 * 3) * (2 + 3));
     add(OpCode::view_as_real, {graph_.value(OpCode::view_as_complex, {pairs})});
-    add(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}});
-    add(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{-2}}});
-    add(OpCode::softmax_cross_entropy, {x, c}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
-    add(OpCode::scaled_dot_product_attention, {x, c, x, placeholder(graph_, f32({2, 2}))}, {{Attr::kScale, 0.5}});
+    add(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}}, 5 * 6);
+    add(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{-2}}}, 5 * 6);
+    add(OpCode::softmax_cross_entropy, {x, c}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}},
+        7 * 6);
+    // 2 * 2 scores of 3 products each, with the mask and their softmax, which weigh 3 numbers each; the scale comes first.
+    add(OpCode::scaled_dot_product_attention, {x, c, x, placeholder(graph_, f32({2, 2}))}, {{Attr::kScale, 0.5}},
+        6 + (2 * 2) * (2 * 3 + 1 + 5 + 2 * 3));
     const Value image = placeholder(graph_, f32({2, 5, 5, 4})), weights = placeholder(graph_, f32({3, 3, 2, 6}));
-    const Value convolved = add(OpCode::conv2d, {image, weights}, convolution("same", 2));
-    add(OpCode::conv2d_data_gradient, {convolved, weights, image}, convolution("same", 2));
-    add(OpCode::conv2d_weights_gradient, {convolved, image, weights}, convolution("same", 2));
+    // An element of the result is a sum over 3x3 pixels of 2 of the 4 channels; the gradients are as many products.
+    const uint64_t products = 2 * (2 * 5 * 5 * 6) * (3 * 3 * 2);
+    const Value convolved = add(OpCode::conv2d, {image, weights}, convolution("same", 2), products);
+    add(OpCode::conv2d_data_gradient, {convolved, weights, image}, convolution("same", 2), products);
+    add(OpCode::conv2d_weights_gradient, {convolved, image, weights}, convolution("same", 2), products);
     const Attributes ceiled = with(with(pooling("explicit"), Attr::kCeilMode, true), Attr::kPadding, Dims{1, 0, 0, 1});
-    const Value pooled = add(OpCode::max_pool2d, {image}, ceiled);
-    add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
-    add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));
-    add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
+    // 3x3 windows of 2x2 pixels, of 2 images with 4 channels.
+    const uint64_t seen = (2 * 3 * 3 * 4) * (2 * 2);
+    const Value pooled = add(OpCode::max_pool2d, {image}, ceiled, seen);
+    add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled, seen);
+    add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true), seen);
+    add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true), seen);
     add_windows_of_more_axes(image);
   }
 
   void add_windows_of_more_axes(Value image) {
     const Value volume = placeholder(graph_, f32({2, 3, 4, 5, 4})), filters = placeholder(graph_, f32({2, 3, 3, 2, 6}));
-    const Value convolved = add(OpCode::conv3d, {volume, filters}, convolution_3d("same", 2));
-    add(OpCode::conv3d_data_gradient, {convolved, filters, volume}, convolution_3d("same", 2));
-    add(OpCode::conv3d_weights_gradient, {convolved, volume, filters}, convolution_3d("same", 2));
+    const uint64_t products = 2 * (2 * 3 * 4 * 5 * 6) * (2 * 3 * 3 * 2);
+    const Value convolved = add(OpCode::conv3d, {volume, filters}, convolution_3d("same", 2), products);
+    add(OpCode::conv3d_data_gradient, {convolved, filters, volume}, convolution_3d("same", 2), products);
+    add(OpCode::conv3d_weights_gradient, {convolved, volume, filters}, convolution_3d("same", 2), products);
     const Attributes ceiled = with(pooling_4d(), Attr::kCeilMode, true);
-    const Value pooled = add(OpCode::max_pool4d, {image}, ceiled);
-    add(OpCode::max_pool4d_with_indices, {image}, with(ceiled, Attr::kIndicesMode, std::string("global_3d")));
-    add(OpCode::max_pool4d_gradient, {pooled, image}, ceiled);
-    add(OpCode::avg_pool4d, {image}, with(ceiled, Attr::kIncludePadding, true));
-    add(OpCode::avg_pool4d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
+    const uint64_t seen = (1 * 3 * 5 * 2) * (2 * 2 * 1 * 3);
+    const Value pooled = add(OpCode::max_pool4d, {image}, ceiled, seen);
+    add(OpCode::max_pool4d_with_indices, {image}, with(ceiled, Attr::kIndicesMode, std::string("global_3d")), seen);
+    add(OpCode::max_pool4d_gradient, {pooled, image}, ceiled, seen);
+    add(OpCode::avg_pool4d, {image}, with(ceiled, Attr::kIncludePadding, true), seen);
+    add(OpCode::avg_pool4d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true), seen);
   }
 
   // Random numbers of x's type.
@@ -269,25 +283,30 @@ class OpAdder {
     const auto attributes = [&](Dims activations) {
       return Attributes{{Attr::kActivations, std::move(activations)}, {Attr::kReverse, true}, {Attr::kMasked, true}};
     };
-    const auto add_cell = [&](OpCode code, std::vector<Value> operands, const Attributes& given) {
-      return graph_.add(code, std::move(operands), with(given, Attr::kTraining, true));
+    // 4 steps of 3 sequences: a product of 12 rows by all weights, which are 2 * 2 for a gate.
+    const auto products = [](uint64_t gates) { return 2 * (4 * 3) * (gates * 2 * 2); };
+    const auto add_cell = [&](OpCode code, std::vector<Value> operands, const Attributes& given, uint64_t gates) {
+      const Op* op = graph_.add(code, std::move(operands), with(given, Attr::kTraining, true));
+      flops[op] = products(gates);
+      return op;
     };
     const Attributes of_rnn = attributes({1});
-    const Op* rnn = add_cell(OpCode::rnn, {sequence(1), weights(1), state, mask}, of_rnn);
+    const Op* rnn = add_cell(OpCode::rnn, {sequence(1), weights(1), state, mask}, of_rnn, 1);
     results.push_back(rnn->result(0));
-    add(OpCode::rnn_gradient, {rnn->result(0), rnn->result(1), weights(1), mask}, of_rnn);
+    add(OpCode::rnn_gradient, {rnn->result(0), rnn->result(1), weights(1), mask}, of_rnn, products(1));
     const Attributes of_lstm = with(attributes({3, 4, 2, 3, 2}), Attr::kPeephole, true);
     const Value peephole = placeholder(graph_, f32({8})), lstm_weights = weights(4);
-    const Op* lstm = add_cell(OpCode::lstm, {sequence(4), lstm_weights, state, state, mask, peephole}, of_lstm);
+    const Op* lstm = add_cell(OpCode::lstm, {sequence(4), lstm_weights, state, state, mask, peephole}, of_lstm, 4);
     results.push_back(lstm->result(1));
     add(OpCode::lstm_gradient,
         {lstm->result(0), lstm->result(2), lstm->result(1), lstm_weights, state, mask, peephole, lstm->result(1)},
-        with(of_lstm, Attr::kCellGradient, true));
+        with(of_lstm, Attr::kCellGradient, true), products(4));
     const Attributes of_gru = with(with(attributes({3, 3, 2}), Attr::kResetAfter, true), Attr::kFlipZ, true);
     const Value bias = placeholder(graph_, f32({2})), gru_weights = weights(3);
-    const Op* gru = add_cell(OpCode::gru, {sequence(3), gru_weights, state, bias, mask}, of_gru);
+    const Op* gru = add_cell(OpCode::gru, {sequence(3), gru_weights, state, bias, mask}, of_gru, 3);
     results.push_back(gru->result(0));
-    add(OpCode::gru_gradient, {gru->result(0), gru->result(1), gru->result(0), gru_weights, state, mask}, of_gru);
+    add(OpCode::gru_gradient, {gru->result(0), gru->result(1), gru->result(0), gru_weights, state, mask}, of_gru,
+        products(3));
   }
 
   // A chain, and optimizer steps; v is a variable with the shape of x.
@@ -298,9 +317,9 @@ class OpAdder {
     chain.push_back(graph_.close_region({graph_.value(OpCode::exp, {first_link}), first_link}));
     results.push_back({graph_.add(OpCode::fused, {x, y}, {}, std::move(chain)), 1});
     const Value rate = constant(graph_, f32({1}), 0.25);
-    add(OpCode::sgd, {rate, v, x});
-    add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x});
-    add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x, x});
+    add(OpCode::sgd, {rate, v, x}, {}, 2 * 6);
+    add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x}, {}, 12 * 6);
+    add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x, x}, {}, 13 * 6);
   }
 
   // A custom gradient and an op of a library.
@@ -341,13 +360,15 @@ class OpAdder {
   }
 
   std::vector<Value> results;
+  std::map<const Op*, uint64_t> flops;
 
  private:
   Graph& graph_;
 };
 
-// Adds every op of the table at least once, and makes them the body's results and effects.
-inline void add_every_op(Graph& graph) {
+// Adds every op of the table at least once and makes the body's results and effects of them. Returns the arithmetic of
+// each as it is counted by hand.
+inline std::map<const Op*, uint64_t> add_every_op(Graph& graph) {
   OpAdder ops(graph);
   const Value x = placeholder(graph, f32({2, 3})), y = placeholder(graph, f32({3}));
   const Value flag = placeholder(graph, bools({}));
@@ -378,6 +399,7 @@ inline void add_every_op(Graph& graph) {
   Op* counted = ops.add_loops(x, y, v);
   graph.body().results = ops.results;
   graph.body().effects = {second, branches, counted};
+  return ops.flops;
 }
 
 }  // namespace alloy::test
