@@ -49,96 +49,44 @@ Symbol symbol_of(const Literal& literal) {
 
 bool is_true(Symbol s) { return s % 2 == 1; }
 
-// The symbols of a computed op's results.
-std::vector<Symbol> compute(const Op& op, const std::vector<Symbol>& operands) {
-  if (op.code == OpCode::fused) {
-    ValueMap<Symbol> known;
-    for (size_t i = 0; i < operands.size(); ++i) known[op.operands[i]] = operands[i];
-    for (const auto& inner : op.regions[0]->ops) {
-      std::vector<Symbol> in;
-      for (const Value& v : inner->operands) in.push_back(known.at(v));
-      const std::vector<Symbol> out = compute(*inner, in);
-      for (uint32_t r = 0; r < out.size(); ++r) known[{inner.get(), r}] = out[r];
-    }
-    std::vector<Symbol> out;
-    for (const Value& v : op.regions[0]->results) out.push_back(known.at(v));
-    return out;
-  }
-  std::vector<Symbol> out;
-  for (uint32_t r = 0; r < op.results.size(); ++r) {
-    Symbol s = mix(op.id + 1000, r + 100 * static_cast<Symbol>(op.code));
-    for (Symbol operand : operands) s = mix(s, operand);
-    out.push_back(op.results[r].byte_count() == 0 ? kZeroBytes : s);
-  }
-  return out;
-}
-
 Symbol feed_symbol(const Type& type, size_t i) { return type.byte_count() == 0 ? kZeroBytes : mix(1, i); }
 Symbol variable_symbol(int64_t slot, const Type& type) {
   return type.byte_count() == 0 ? kZeroBytes : mix(2, static_cast<Symbol>(slot));
 }
 
-// The symbol of every value by the graph's definition, independent of a plan.
-class Meaning {
+// The symbol of every value as the graph defines it, whatever a plan does.
+class Meaning : private GraphRun<Symbol> {
  public:
   Meaning(const Graph& graph, const std::vector<Value>& feeds) {
-    for (size_t i = 0; i < feeds.size(); ++i) symbols_[feeds[i]] = feed_symbol(feeds[i].type(), i);
-    visit(graph.body());
+    for (size_t i = 0; i < feeds.size(); ++i) values_[feeds[i]] = feed_symbol(feeds[i].type(), i);
+    run(graph.body(), graph.body().results, {});
   }
-  Symbol operator()(Value v) const { return symbols_.at(v); }
+  // The results alone, of an op with these operands.
+  Meaning(const Op& op, const std::vector<Symbol>& operands) {
+    for (size_t i = 0; i < operands.size(); ++i) values_[op.operands[i]] = operands[i];
+    run_alone(op);
+  }
+  Symbol operator()(Value v) const { return values_.at(v); }
 
  private:
-  void visit(const Block& block) {
-    for (const auto& op : block.ops) {
-      const Value v{op.get(), 0};
-      switch (op->code) {
-        case OpCode::placeholder: break;
-        case OpCode::empty:
-          symbols_[v] = op->results[0].is_static() && op->results[0].byte_count() == 0 ? kZeroBytes : kGarbage;
-          break;
-        case OpCode::constant: symbols_[v] = symbol_of(*op->attributes.get<LiteralRef>(Attr::kValue)); break;
-        case OpCode::variable: symbols_[v] = variable_symbol(op->attributes.integer(Attr::kSlot), v.type()); break;
-        case OpCode::reshape: symbols_[v] = symbols_.at(op->operands[0]); break;
-        case OpCode::if_else: {
-          const Block& taken = *op->regions[is_true(symbols_.at(op->operands[0])) ? 0 : 1];
-          visit(taken);
-          for (uint32_t i = 0; i < op->results.size(); ++i) symbols_[{op.get(), i}] = symbols_.at(taken.results[i]);
-          break;
+  bool is_true(const Symbol& s) const override { return compiler::is_true(s); }
+
+  void run_op(const Op& op) override {
+    switch (op.code) {
+      case OpCode::placeholder: return;
+      case OpCode::empty:
+        return give(op, op.results[0].is_static() && op.results[0].byte_count() == 0 ? kZeroBytes : kGarbage);
+      case OpCode::constant: return give(op, symbol_of(*op.attributes.get<LiteralRef>(Attr::kValue)));
+      case OpCode::variable: return give(op, variable_symbol(op.attributes.integer(Attr::kSlot), op.results[0]));
+      case OpCode::reshape: return give(op, x(op));
+      default:
+        for (uint32_t r = 0; r < op.results.size(); ++r) {
+          Symbol s = mix(op.id + 1000, r + 100 * static_cast<Symbol>(op.code));
+          for (const Value& operand : op.operands) s = mix(s, values_.at(operand));
+          give(op, op.results[r].byte_count() == 0 ? kZeroBytes : s, r);
         }
-        case OpCode::while_loop: {
-          std::vector<Symbol> carried = all_of(op->operands);
-          while (true) {
-            std::vector<Symbol> passed = pass(*op->regions[0], carried);
-            carried.assign(passed.begin() + 1, passed.end());
-            if (!is_true(passed[0])) break;
-            carried = pass(*op->regions[1], carried);
-          }
-          for (uint32_t i = 0; i < carried.size(); ++i) symbols_[{op.get(), i}] = carried[i];
-          break;
-        }
-        default: {
-          std::vector<Symbol> operands;
-          for (const Value& operand : op->operands) operands.push_back(symbols_.at(operand));
-          const std::vector<Symbol> results = compute(*op, operands);
-          for (uint32_t i = 0; i < results.size(); ++i) symbols_[{op.get(), i}] = results[i];
-        }
-      }
     }
   }
-
-  std::vector<Symbol> all_of(const std::vector<Value>& values) const {
-    std::vector<Symbol> symbols;
-    for (const Value& v : values) symbols.push_back(symbols_.at(v));
-    return symbols;
-  }
-
-  std::vector<Symbol> pass(const Block& region, const std::vector<Symbol>& arguments) {
-    for (size_t i = 0; i < arguments.size(); ++i) symbols_[{region.arguments[i].get(), 0}] = arguments[i];
-    visit(region);
-    return all_of(region.results);
-  }
-
-  ValueMap<Symbol> symbols_;
 };
 
 // Memory that holds symbols: the arena by ranges of bytes, other places by name.
@@ -259,8 +207,10 @@ class Machine {
             << op.info().name << ": two results in one place";
       }
     }
-    const std::vector<Symbol> results = compute(op, operands);
-    for (size_t r = 0; r < results.size(); ++r) write(step.results[r], op.results[r].byte_count(), results[r]);
+    const Meaning meaning(op, operands);
+    for (uint32_t r = 0; r < op.results.size(); ++r) {
+      write(step.results[r], op.results[r].byte_count(), meaning(op.result(r)));
+    }
   }
 
   const Plan& plan_;
