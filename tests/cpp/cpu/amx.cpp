@@ -12,7 +12,8 @@
 #include "cpu/amx/panels.h"
 #include "cpu/amx/prefetcher.h"
 #include "cpu/amx/product_division.h"
-#include "ir/graph.h"
+#include "graph_builder.h"
+#include "reference/reference.h"
 
 namespace alloy::cpu::amx {
 namespace {
@@ -162,28 +163,19 @@ struct Convolution {
 
   explicit Convolution(const Case& c)
       : source{c.images, c.height, c.width, c.in}, weights{c.size, c.size, c.in, c.out} {
-    const Attributes attributes{{Attr::kStrides, Dims{c.stride, c.stride}},
-                                {Attr::kDilations, Dims{c.dilation, c.dilation}},
-                                {Attr::kPadding, Dims{0, 0, 0, 0}},
-                                {Attr::kPaddingStyle, c.padding},
-                                {Attr::kGroups, int64_t{1}},
-                                {Attr::kDataLayout, std::string("NHWC")},
-                                {Attr::kWeightsLayout, std::string("HWIO")}};
-    const Value x = input(source), w = input(weights);
+    Attributes attributes = test::convolution(c.padding);
+    attributes.set(Attr::kStrides, Dims{c.stride, c.stride});
+    attributes.set(Attr::kDilations, Dims{c.dilation, c.dilation});
+    const Value x = test::placeholder(graph, test::f32(source)), w = test::placeholder(graph, test::f32(weights));
     forward = graph.add(OpCode::conv2d, {x, w}, attributes);
     result = forward->results[0].shape;
-    const Value y = input(result);
+    const Value y = test::placeholder(graph, forward->results[0]);
     data_gradient = graph.add(OpCode::conv2d_data_gradient, {y, w, x}, attributes);
     weights_gradient = graph.add(OpCode::conv2d_weights_gradient, {y, x, w}, attributes);
   }
 
   std::vector<const Op*> ops() const { return {forward, data_gradient, weights_gradient}; }
   TiledConvolution tiled(const Op& op) const { return {op, source, weights, result}; }
-
- private:
-  Value input(const Shape& shape) {
-    return graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, DType::float32}});
-  }
 };
 
 // Small integers, so that sums are exact.
@@ -195,27 +187,13 @@ std::vector<float> sample(const Shape& shape, int seed) {
   return values;
 }
 
-size_t at(const Shape& s, int64_t a, int64_t b, int64_t c, int64_t d) {
-  return static_cast<size_t>(((a * s[1] + b) * s[2] + c) * s[3] + d);
-}
-
-// Calls f(x, w, y) with the indices of every product of a convolution, by its definition.
-template <class F>
-void for_each_product(const Convolution& c, const Case& k, const F& f) {
-  const Shape &x = c.source, &w = c.weights, &y = c.result;
-  const ir::Window rows = ir::window_of(c.forward->attributes, 0, w[0], x[1]),
-                   columns = ir::window_of(c.forward->attributes, 1, w[1], x[2]);
-  for (int64_t n = 0; n < x[0]; ++n) {
-    for (int64_t i = 0; i < y[1] * y[2] * w[0] * w[1]; ++i) {
-      const int64_t v = i % w[1], u = i / w[1] % w[0], column = i / w[1] / w[0] % y[2], row = i / w[1] / w[0] / y[2];
-      const int64_t r = row * k.stride - rows.before + u * k.dilation,
-                    s = column * k.stride - columns.before + v * k.dilation;
-      if (r < 0 || r >= x[1] || s < 0 || s >= x[2]) continue;
-      for (int64_t a = 0; a < x[3]; ++a) {
-        for (int64_t b = 0; b < y[3]; ++b) f(at(x, n, r, s, a), at(w, u, v, a, b), at(y, n, row, column, b));
-      }
-    }
-  }
+std::vector<float> by_reference(const Op& op, const std::vector<float>& first, const std::vector<float>& second) {
+  std::vector<reference::Array> operands;
+  for (const Value& v : op.operands) operands.emplace_back(v.shape().dims());
+  operands[0].values.assign(first.begin(), first.end());
+  operands[1].values.assign(second.begin(), second.end());
+  const std::vector<double> values = reference::compute(op, operands)[0].values;
+  return {values.begin(), values.end()};
 }
 
 // The result of the factors' slots, band by band.
@@ -254,23 +232,17 @@ TEST(ConvolutionGeometry, SlotsThatMeetGiveTheConvolutionHoweverBandsDivideIt) {
   for (const Case& k : kCases) {
     const Convolution c(k);
     const std::vector<float> x = sample(c.source, 1), w = sample(c.weights, 2), y = sample(c.result, 3);
-    std::vector<float> results[] = {std::vector<float>(y.size()), std::vector<float>(x.size()),
-                                    std::vector<float>(w.size())};
-    for_each_product(c, k, [&](size_t i, size_t j, size_t l) {
-      results[0][l] += x[i] * w[j];
-      results[1][i] += y[l] * w[j];
-      results[2][j] += x[i] * y[l];
-    });
-    const std::vector<float>* const lefts[] = {&x, &y, &x};
-    const std::vector<float>* const rights[] = {&w, &w, &y};
-    for (size_t kind = 0; kind < 3; ++kind) {
-      const TiledConvolution tiled = c.tiled(*c.ops()[kind]);
-      EXPECT_EQ(tiled.swapped, kind == 2) << "the gradient is that op's first operand";
+    for (const Op* op : c.ops()) {
+      const TiledConvolution tiled = c.tiled(*op);
+      EXPECT_EQ(tiled.swapped, op == c.weights_gradient) << "the gradient is that op's first operand";
+      std::vector<float> first = op == c.forward ? x : y, second = op == c.weights_gradient ? x : w;
+      const std::vector<float> expected = by_reference(*op, first, second);
+      if (tiled.swapped) std::swap(first, second);
       for (const int64_t groups : {1, 2, 3}) {
         for (const int64_t height : {1, 2, 100}) {
           const Bands bands(tiled, groups, height);
-          EXPECT_EQ(by_slots(tiled, *lefts[kind], *rights[kind], results[kind].size(), bands), results[kind])
-              << k.name() << ", kind " << kind << ", " << groups << " groups of bands of " << height;
+          EXPECT_EQ(by_slots(tiled, first, second, expected.size(), bands), expected)
+              << k.name() << ", " << op->info().name << ", " << groups << " groups of bands of " << height;
         }
       }
     }

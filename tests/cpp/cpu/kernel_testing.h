@@ -19,60 +19,14 @@
 #include <vector>
 
 #include "cpu/kernel.h"
-#include "graph_builder.h"
-#include "reference/reference.h"
+#include "tensor.h"
 
 namespace alloy::test {
 
 using namespace cpu;
-using reference::Array;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline const double kNaN = std::nan("");
-
-// ---- tensors ----
-
-template <class F>
-auto with_native(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::float32: return f(float{});
-    case DType::int32: return f(int32_t{});
-    case DType::int64: return f(int64_t{});
-    default: return f(uint8_t{});
-  }
-}
-
-// Row-major elements in memory of exactly their size, so that a sanitizer notices every access outside.
-struct Tensor {
-  Type type;
-  std::vector<std::byte> bytes;
-
-  explicit Tensor(Type t) : type(std::move(t)), bytes(type.byte_count()) {}
-  Tensor(Shape shape, std::vector<double> values, DType dtype = DType::float32)
-      : Tensor(Type{dtype, std::move(shape)}) {
-    EXPECT_EQ(static_cast<int64_t>(values.size()), size());
-    for (int64_t i = 0; i < size(); ++i) set(i, values[i]);
-  }
-
-  int64_t size() const { return type.shape.element_count(); }
-  double at(int64_t i) const {
-    return with_native(type.dtype, [&](auto v) {
-      std::memcpy(&v, bytes.data() + static_cast<size_t>(i) * sizeof v, sizeof v);
-      return static_cast<double>(v);
-    });
-  }
-  Array array() const {
-    Array all(type.shape.dims());
-    for (int64_t i = 0; i < size(); ++i) all.values[static_cast<size_t>(i)] = at(i);
-    return all;
-  }
-  void set(int64_t i, double value) {
-    with_native(type.dtype, [&](auto v) {
-      v = static_cast<decltype(v)>(value);
-      std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof v, &v, sizeof v);
-    });
-  }
-};
 
 class Random {
  public:
@@ -149,15 +103,10 @@ inline void run_laid_out(Kernel& kernel, std::vector<const std::byte*> operands,
   run_kernel(kernel, operands, results);
 }
 
-// Builds the op and runs its kernel; runs it again in place if the kernel allows that, and with packed weights. Null
-// operands stand for operands whose shape alone is read.
-inline std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {},
-                                   int shape_only = -1) {
-  Graph graph;
-  std::vector<Value> operands;
-  for (const Tensor& t : inputs) operands.push_back(placeholder(graph, t.type));
-  const Op* op = graph.add(code, operands, std::move(attributes));
-  const std::unique_ptr<Kernel> kernel = make_kernel(*op);
+// Runs the kernel of the op, and once more in place wherever the kernel allows, and with weights laid out. A null
+// operand stands for a `shape_only` one.
+inline std::vector<Tensor> run_all(const Op& op, const std::vector<Tensor>& inputs, int shape_only = -1) {
+  const std::unique_ptr<Kernel> kernel = make_kernel(op);
 
   std::vector<const std::byte*> sources;
   for (const Tensor& t : inputs) {
@@ -166,7 +115,7 @@ inline std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& input
   std::vector<Tensor> results;
   std::vector<Guarded> memory;
   std::vector<std::byte*> targets;
-  for (const Type& type : op->results) {
+  for (const Type& type : op.results) {
     results.emplace_back(type);
     memory.emplace_back(type.byte_count());
   }
@@ -200,15 +149,33 @@ inline std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& input
 }
 
 // The results of the op by the reference.
-inline std::vector<Array> meaning(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {}) {
+inline std::vector<Array> meaning(const Op& op, const std::vector<Tensor>& inputs) {
+  std::vector<std::pair<Value, Array>> feeds;
+  for (size_t i = 0; i < inputs.size(); ++i) feeds.emplace_back(op.operands[i], inputs[i].array());
+  std::vector<Value> results;
+  for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back(op.result(i));
+  return Interpreter().run(feeds, results, {});
+}
+
+// A graph of one op whose operands are of the types of the inputs.
+struct OneOp {
   Graph graph;
-  std::vector<Value> operands;
-  std::vector<Array> arrays;
-  for (const Tensor& t : inputs) {
-    operands.push_back(placeholder(graph, t.type));
-    arrays.push_back(t.array());
+  const Op* op;
+
+  OneOp(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes) {
+    std::vector<Value> operands;
+    for (const Tensor& t : inputs) operands.push_back(placeholder(graph, t.type));
+    op = graph.add(code, operands, std::move(attributes));
   }
-  return reference::compute(*graph.add(code, operands, std::move(attributes)), arrays);
+};
+
+inline std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {},
+                                   int shape_only = -1) {
+  return run_all(*OneOp(code, inputs, std::move(attributes)).op, inputs, shape_only);
+}
+
+inline std::vector<Array> meaning(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {}) {
+  return meaning(*OneOp(code, inputs, std::move(attributes)).op, inputs);
 }
 
 inline Tensor run(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {}, int shape_only = -1) {
@@ -234,14 +201,19 @@ inline void expect_close(const Tensor& actual, const Array& expected, double ulp
   expect_close(actual, [&](int64_t i) { return expected.values[static_cast<size_t>(i)]; }, ulps, absolute);
 }
 
-// Compares the kernel's results with the reference; results of ops that only move elements must be equal.
-inline void expect_meaning(OpCode code, const std::vector<Tensor>& inputs, const Attributes& attributes = {},
-                           double ulps = 0, double absolute = 0, int shape_only = -1) {
-  SCOPED_TRACE(std::string(info(code).name) + " of " + to_string(inputs[0].type));
-  const std::vector<Tensor> actual = run_all(code, inputs, attributes, shape_only);
-  const std::vector<Array> expected = meaning(code, inputs, attributes);
+// The kernel's results against the reference's; without a tolerance they are equal.
+inline void expect_meaning(const Op& op, const std::vector<Tensor>& inputs, double ulps = 0, double absolute = 0,
+                           int shape_only = -1) {
+  SCOPED_TRACE(std::string(op.info().name) + " of " + to_string(inputs[0].type));
+  const std::vector<Tensor> actual = run_all(op, inputs, shape_only);
+  const std::vector<Array> expected = meaning(op, inputs);
   ASSERT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < actual.size(); ++i) expect_close(actual[i], expected[i], ulps, absolute);
+}
+
+inline void expect_meaning(OpCode code, const std::vector<Tensor>& inputs, const Attributes& attributes = {},
+                           double ulps = 0, double absolute = 0, int shape_only = -1) {
+  expect_meaning(*OneOp(code, inputs, attributes).op, inputs, ulps, absolute, shape_only);
 }
 
 inline void expect_equal(const Tensor& actual, const std::vector<double>& expected) {

@@ -3,47 +3,17 @@
 #include "runtime/program.h"
 #include "cpu/device.h"
 
-#include <array>
-#include <cstring>
-
 #include "ir/grammar.h"
 #include "ir/text/text.h"
 #include "ir/transform/gradients.h"
 #include "ir/transform/rewrite.h"
 #include "random_graph.h"
+#include "tensor.h"
 
 namespace alloy::runtime {
 namespace {
 
 using namespace test;
-
-// Memory of exactly a tensor's size, so that a sanitizer notices every access outside.
-std::vector<std::byte> bytes_of(const Type& type, const Array& array) {
-  std::vector<std::byte> out(type.byte_count());
-  for (size_t i = 0; i < array.size(); ++i) {
-    if (type.dtype == DType::boolean) {
-      out[i] = array.values[i] != 0 ? std::byte{1} : std::byte{0};
-    } else {
-      const auto v = static_cast<float>(array.values[i]);
-      std::memcpy(out.data() + i * sizeof v, &v, sizeof v);
-    }
-  }
-  return out;
-}
-
-Array array_of(const Type& type, const std::vector<std::byte>& bytes) {
-  Array out(type.shape.dims());
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (type.dtype == DType::boolean) {
-      out.values[i] = bytes[i] != std::byte{0};
-    } else {
-      float v;
-      std::memcpy(&v, bytes.data() + i * sizeof v, sizeof v);
-      out.values[i] = v;
-    }
-  }
-  return out;
-}
 
 device::Device& cpu() { return cpu::cpu_device(); }
 
@@ -70,39 +40,40 @@ class Runner {
     for (const auto& op : graph.body().ops) {
       if (op->code != OpCode::variable) continue;
       const Literal& initial = *op->attributes.get<LiteralRef>(Attr::kValue);
-      auto& memory = variables_[op->attributes.integer(Attr::kSlot)];
-      memory.first = initial.type();
-      memory.second.resize(initial.type().byte_count());
-      initial.fill(memory.second.data());
+      Tensor& memory = variables_.emplace(op->attributes.integer(Attr::kSlot), Tensor(initial.type())).first->second;
+      initial.fill(memory.bytes.data());
     }
   }
 
   std::vector<Array> run(const std::vector<std::pair<Value, Array>>& feeds) {
-    std::vector<std::vector<std::byte>> in, out;
+    std::vector<Tensor> in, out;
     std::vector<device::ArrayMemory> in_arrays, out_arrays;
     std::vector<std::shared_ptr<device::Storage>> variables;
-    for (size_t i = 0; i < feeds.size(); ++i) in.push_back(bytes_of(program_.feed_types()[i], feeds[i].second));
-    const auto fed = in;
-    for (size_t i = 0; i < in.size(); ++i) in_arrays.push_back(array_over(in[i].data(), program_.feed_types()[i]));
+    for (size_t i = 0; i < feeds.size(); ++i) in.emplace_back(program_.feed_types()[i], feeds[i].second);
+    const std::vector<Tensor> fed = in;
+    for (Tensor& t : in) in_arrays.push_back(array_over(t.bytes.data(), t.type));
     for (auto& [slot, variable] : variables_) {
       variables.resize(static_cast<size_t>(slot) + 1);
-      variables.back() = cpu().adopt(variable.second.data(), variable.second.size(), nullptr);
+      variables.back() = cpu().adopt(variable.bytes.data(), variable.bytes.size(), nullptr);
     }
-    for (const Type& type : program_.result_types()) out.emplace_back(type.byte_count(), std::byte{0xa5});
-    for (size_t i = 0; i < out.size(); ++i) out_arrays.push_back(array_over(out[i].data(), program_.result_types()[i]));
+    for (const Type& type : program_.result_types()) out.emplace_back(type);
+    for (Tensor& t : out) {
+      std::fill(t.bytes.begin(), t.bytes.end(), std::byte{0xa5});
+      out_arrays.push_back(array_over(t.bytes.data(), t.type));
+    }
     program_.run({in_arrays, out_arrays, variables, {}});
-    EXPECT_EQ(in, fed) << "a run wrote into its feeds";
     std::vector<Array> results;
-    for (size_t i = 0; i < out.size(); ++i) results.push_back(array_of(program_.result_types()[i], out[i]));
+    for (size_t i = 0; i < in.size(); ++i) EXPECT_EQ(in[i].bytes, fed[i].bytes) << "a run wrote into its feeds";
+    for (const Tensor& t : out) results.push_back(t.array());
     return results;
   }
 
-  Array variable(int64_t slot) const { return array_of(variables_.at(slot).first, variables_.at(slot).second); }
+  Array variable(int64_t slot) const { return variables_.at(slot).array(); }
   const Program& program() const { return program_; }
 
  private:
   Program program_;
-  std::map<int64_t, std::pair<Type, std::vector<std::byte>>> variables_;
+  std::map<int64_t, Tensor> variables_;
 };
 
 void expect_near(const Array& actual, const Array& expected) {
