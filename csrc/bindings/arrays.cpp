@@ -65,13 +65,13 @@ bool is_python_numbers(PyObject* object) {
          PyTuple_Check(object);
 }
 
-[[noreturn]] void fail(const Argument& argument, const std::string& message) {
-  mistake(ir::Error::Kind::kType, argument.what + message, argument.act);
+[[noreturn]] void fail(const std::string& argument, const std::string& message) {
+  mistake(ir::Error::Kind::kType, argument + message);
 }
 
 // An array over the object's memory, or a new one if NumPy makes one. Throws ir::Error for a submission or a pending
 // fetch, which NumPy would turn into an array with one axis too many, or into an array of objects.
-py::object any_array(py::handle object, const Argument& argument) {
+py::object any_array(py::handle object, const std::string& argument) {
   if (py::isinstance<Submitted>(object)) {
     fail(argument, " was given a submission, the sequence of its fetches; give it one of them, as in submission[0]");
   }
@@ -105,7 +105,7 @@ py::object lost(const py::module_& numpy, py::handle array, py::handle cast, ir:
 
 // Casts an array to a type that holds all its numbers, though floats may be rounded. Throws ir::Error if one does not
 // fit.
-py::object cast_exactly(py::handle array, ir::DType dtype, const Argument& argument) {
+py::object cast_exactly(py::handle array, ir::DType dtype, const std::string& argument) {
   const py::module_ numpy = py::module_::import("numpy");
   const py::object quiet = numpy.attr("errstate")(py::arg("all") = "ignore");
   quiet.attr("__enter__")();
@@ -124,14 +124,14 @@ std::optional<ir::DType> single_of(int given) {
   return std::nullopt;
 }
 
-py::object to_single(py::handle array, ir::DType dtype, const Argument& argument) {
-  warn_user(argument.what + " is " + type_name(array) + " and was cast to " + std::string(name(dtype)) + ".");
+py::object to_single(py::handle array, ir::DType dtype, const std::string& argument) {
+  warn_user(argument + " is " + type_name(array) + " and was cast to " + std::string(name(dtype)) + ".");
   return cast_exactly(array, dtype, argument);
 }
 
 // The element type for the array. If `plain`, NumPy made the array from Python's own numbers, so the type is the one
 // that Python's numbers get. Throws ir::Error if tensors have no such type.
-ir::DType dtype_of(py::handle array, bool plain, const Argument& argument) {
+ir::DType dtype_of(py::handle array, bool plain, const std::string& argument) {
   const int given = PyArray_TYPE(as_array(array));
   if (const auto single = single_of(given)) return *single;
   if (plain && PyTypeNum_ISFLOAT(given)) return ir::DType::float32;
@@ -189,8 +189,7 @@ ir::DType dtype_from(py::handle object, std::string_view op) {
   }
   const auto dtype = ir::dtype_named(text);
   if (dtype && *dtype != ir::DType::complex32) return *dtype;  // NumPy lacks complex32
-  mistake(ir::Error::Kind::kType, "[" + std::string(op) + "] Expected an element type such as float32, got " + text,
-          "built");
+  mistake(ir::Error::Kind::kType, "[" + std::string(op) + "] Expected an element type such as float32, got " + text);
 }
 
 bool is_packed(py::handle object, ir::DType dtype) {
@@ -198,7 +197,7 @@ bool is_packed(py::handle object, ir::DType dtype) {
          PyArray_ISCARRAY_RO(as_array(object));
 }
 
-py::object packed_array(py::handle object, ir::DType dtype, const Argument& argument) {
+py::object packed_array(py::handle object, ir::DType dtype, const std::string& argument) {
   if (is_packed(object, dtype)) return py::reinterpret_borrow<py::object>(object);
   const int wanted = numpy_type(dtype);
   py::object array = any_array(object, argument);
@@ -213,7 +212,7 @@ py::object packed_array(py::handle object, ir::DType dtype, const Argument& argu
   fail(argument, " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array));
 }
 
-py::object typed_array(py::handle object, ir::DType* dtype, const Argument& argument) {
+py::object typed_array(py::handle object, ir::DType* dtype, const std::string& argument) {
   py::object array = any_array(object, argument);
   const bool plain = is_python_numbers(object.ptr());
   *dtype = dtype_of(array, plain, argument);
@@ -221,7 +220,7 @@ py::object typed_array(py::handle object, ir::DType* dtype, const Argument& argu
   return single_of(PyArray_TYPE(as_array(array))) ? to_single(array, *dtype, argument) : array;
 }
 
-py::object packed_number(py::handle object, ir::DType dtype, const Argument& argument) {
+py::object packed_number(py::handle object, ir::DType dtype, const std::string& argument) {
   const py::object array = any_array(object, argument);
   dtype_of(array, true, argument);  // is a number
   return cast_exactly(array, dtype, argument);

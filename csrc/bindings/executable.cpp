@@ -36,11 +36,10 @@ std::string described(const std::vector<ir::Value>& placeholders) {
 }
 
 // For example "[placeholder] 'x', built at model.py:3,".
-Argument fed_to(const ir::Value& feed) {
+std::string fed_to(const ir::Value& feed) {
   const ir::Op& op = *feed.op;
-  return {"[placeholder] " + (op.name.empty() ? "The placeholder" : "'" + op.name + "'") +
-              (op.location.empty() ? "" : ", built at " + op.location + ","),
-          "called"};
+  return "[placeholder] " + (op.name.empty() ? "The placeholder" : "'" + op.name + "'") +
+         (op.location.empty() ? "" : ", built at " + op.location + ",");
 }
 
 // The position of the only placeholder of that name.
@@ -119,11 +118,8 @@ struct Call {
   // Takes a result that is still on the device, and returns its shape.
   ir::Shape enter(const engine::Pending& pending, const ir::Value& placeholder) {
     if (pending.type().dtype != placeholder.dtype()) {
-      const Argument argument = fed_to(placeholder);
-      mistake(ir::Error::Kind::kType,
-              argument.what + " is " + std::string(name(placeholder.dtype())) + " but was given a result of " +
-                  std::string(name(pending.type().dtype)),
-              argument.act);
+      mistake(ir::Error::Kind::kType, fed_to(placeholder) + " is " + std::string(name(placeholder.dtype())) +
+                                          " but was given a result of " + std::string(name(pending.type().dtype)));
     }
     feeds.push_back({nullptr, nullptr, &pending});
     return pending.type().shape;

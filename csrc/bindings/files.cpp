@@ -57,10 +57,8 @@ FileValues::FileValues(std::string path, int64_t offset, ir::Type type)
   look(Opened(path_), path_, state_);
   const auto bytes = static_cast<int64_t>(type_.byte_count());
   if (offset_ < 0 || bytes > state_[2] - offset_) {
-    mistake(Kind::kValue,
-            "[from_file] Expected " + to_string(type_) + " in " + path_ + " from byte " + std::to_string(offset_) +
-                " on, got a file of " + std::to_string(state_[2]) + " bytes",
-            "called");
+    mistake(Kind::kValue, "[from_file] Expected " + to_string(type_) + " in " + path_ + " from byte " +
+                              std::to_string(offset_) + " on, got a file of " + std::to_string(state_[2]) + " bytes");
   }
 }
 

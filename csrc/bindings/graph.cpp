@@ -22,8 +22,8 @@ namespace {
 using ir::Attr;
 using ir::OpCode;
 
-Argument named(const std::string& op, const std::string& name, const char* act = "built") {
-  return {"[" + op + "] " + (name.empty() ? "The value" : "'" + name + "'"), act};
+std::string named(const std::string& op, const std::string& name) {
+  return "[" + op + "] " + (name.empty() ? "The value" : "'" + name + "'");
 }
 
 // Names the values that an attribute of that kind accepts; `value` is not one of them. Python's integers may have more
@@ -109,7 +109,7 @@ Tensor placeholder(const GraphRef& graph, const py::object& shape, const py::obj
 // own.
 Tensor constant(const GraphRef& graph, const std::string& op, const py::object& value, const py::object& number_type,
                 const std::string& name, const std::string& location) {
-  const Argument argument = named(op, name);
+  const std::string argument = named(op, name);
   ir::DType dtype;
   py::object array;
   if (number_type.is_none()) {
@@ -229,7 +229,7 @@ void assign_variables(const GraphRef& graph, const std::vector<Variable>& variab
   std::vector<const void*> bytes;
   for (size_t i = 0; i < variables.size(); ++i) {
     const Variable& v = variables[i];
-    arrays.push_back(packed_array(given[i], v.value.dtype(), named("assign", v.value.op->name, "called")));
+    arrays.push_back(packed_array(given[i], v.value.dtype(), named("assign", v.value.op->name)));
     require_shape(v, arrays.back());
     values.push_back(v.value);
     bytes.push_back(data_of(arrays.back()));
@@ -304,13 +304,12 @@ ir::Shape shape_from(py::handle object, std::string_view op) {
     }
   } catch (const py::error_already_set& error) {
     if (!error.matches(PyExc_TypeError)) throw;
-    mistake(ir::Error::Kind::kType, who + "Expected a shape of integers and None, got " + std::string(py::repr(object)),
-            "built");
+    mistake(ir::Error::Kind::kType,
+            who + "Expected a shape of integers and None, got " + std::string(py::repr(object)));
   }
   if (fits) return ir::Shape(dims);
   mistake(ir::Error::Kind::kValue,
-          who + "Expected dimensions of 0 or more and below 2^63, or None, got " + std::string(py::str(object)),
-          "built");
+          who + "Expected dimensions of 0 or more and below 2^63, or None, got " + std::string(py::str(object)));
 }
 
 py::object shape_to(const ir::Shape& shape) {

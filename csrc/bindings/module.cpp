@@ -125,12 +125,11 @@ void bind_arguments(py::module_& m) {
       "Returns the name of an element type; takes a name, a NumPy dtype, or a type of NumPy or Python.");
   m.def(
       "as_array",
-      [](const py::object& value, const std::string& op, const std::string& act) {
+      [](const py::object& value, const std::string& op) {
         ir::DType dtype;
-        return typed_array(value, &dtype, {"[" + op + "] The value", act.c_str()});
+        return typed_array(value, &dtype, "[" + op + "] The value");
       },
-      py::arg("value"), py::arg("op"), py::arg("act") = "built",
-      "Returns the value as an array of a tensor type, as Graph.constant does.");
+      py::arg("value"), py::arg("op"), "Returns the value as an array of a tensor type, as Graph.constant does.");
 }
 
 }  // namespace

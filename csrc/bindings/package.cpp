@@ -27,16 +27,12 @@ py::list ports(const std::vector<Package::Port>& given) {
 // Throws ir::Error if an array of that shape cannot be fed.
 void require_fits(const Package::Port& port, const ir::Shape& shape) {
   if (shape.element_count() == 0) {
-    mistake(ir::Error::Kind::kValue,
-            "[executable] '" + port.name + "' was fed shape " + to_string(shape) +
-                ", which has no elements; at least one was expected",
-            "called");
+    mistake(ir::Error::Kind::kValue, "[executable] '" + port.name + "' was fed shape " + to_string(shape) +
+                                         ", which has no elements; at least one was expected");
   }
   if (unify(port.type.shape, shape)) return;
-  mistake(ir::Error::Kind::kValue,
-          "[executable] '" + port.name + "' has shape " + to_string(port.type.shape) + " but was fed shape " +
-              to_string(shape),
-          "called");
+  mistake(ir::Error::Kind::kValue, "[executable] '" + port.name + "' has shape " + to_string(port.type.shape) +
+                                       " but was fed shape " + to_string(shape));
 }
 
 // The types of the results for these shapes, which the user of the package chose.
@@ -59,7 +55,7 @@ py::list run_package(const std::shared_ptr<Package>& package, const std::vector<
   std::vector<ir::Shape> shapes;
   for (size_t i = 0; i < arrays.size(); ++i) {
     const Package::Port& port = package->feeds()[i];
-    packed.push_back(packed_array(arrays[i], port.type.dtype, {"[executable] '" + port.name + "'", "called"}));
+    packed.push_back(packed_array(arrays[i], port.type.dtype, "[executable] '" + port.name + "'"));
     shapes.push_back(shape_of(packed.back()));
     require_fits(port, shapes.back());
     feeds.push_back(feed_bytes(packed.back()));

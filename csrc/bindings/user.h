@@ -9,8 +9,8 @@ namespace alloy::bindings {
 
 // "; in PATH" for the layer that is being called, or an empty string.
 std::string in_layer();
-// Throws "MESSAGE; ACT at FILE:LINE."; `act` is "built" or "called".
-[[noreturn]] void mistake(ir::Error::Kind kind, const std::string& message, const char* act);
+// Throws "MESSAGE; at FILE:LINE.".
+[[noreturn]] void mistake(ir::Error::Kind kind, const std::string& message);
 // A UserWarning that points at the user's line. Throws if Python's filters turn the warning into an exception.
 void warn_user(const std::string& message);
 

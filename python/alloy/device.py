@@ -38,7 +38,7 @@ def device(kind: str | None = None) -> Device:
             return one
     kinds = ", ".join(repr(one.kind) for one in found)
     whose = "the kind of the one device here" if len(found) == 1 else "the kinds of the devices here"
-    raise mistake("device", f"Expected {kinds}, {whose}, got {kind!r}", act="called")
+    raise mistake("device", f"Expected {kinds}, {whose}, got {kind!r}")
 
 
 def set_threads(count: int) -> None:
@@ -48,7 +48,7 @@ def set_threads(count: int) -> None:
     OMP_NUM_THREADS overrides it. OpenMP (OMP_THREAD_LIMIT) or the system may allow fewer; threads() returns the number.
     It is at most 512. Steps give the same bits from run to run as long as the number stays. ValueError:
     below 1. DeviceError: the device has no such choice, as Apple's have none."""
-    count = min(as_count("set_threads", "a number of threads", count, "called"), 512)
+    count = min(as_count("set_threads", "a number of threads", count), 512)
     if not _core.set_threads(count):
         raise _core.DeviceError(f"[set_threads] {device().name} has no choice of threads.")
 

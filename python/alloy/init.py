@@ -48,7 +48,7 @@ def he_normal(shape, *, seed) -> np.ndarray:
 def orthogonal(shape, *, seed) -> np.ndarray:
     """Draws a random matrix (n, m) with orthonormal columns, or rows if n < m: Saxe et al., 2013."""
     if len(_dims("orthogonal", shape)) != 2:
-        raise mistake("orthogonal", f"Expected a shape (rows, columns), got {shape}", act="called")
+        raise mistake("orthogonal", f"Expected a shape (rows, columns), got {shape}")
     rows, columns = shape
     as_known_shape("orthogonal", shape)
     gaussian = np.random.default_rng(seed).standard_normal((max(shape), min(shape)))
@@ -59,16 +59,14 @@ def orthogonal(shape, *, seed) -> np.ndarray:
 
 def _dims(op, shape):
     if isinstance(shape, int):
-        raise mistake(
-            op, f"Expected a shape of weights, (in, out) or (height, width, in, out), got {shape}", act="called"
-        )
+        raise mistake(op, f"Expected a shape of weights, (in, out) or (height, width, in, out), got {shape}")
     return shape
 
 
 def _fans(shape) -> tuple[int, int]:
     if len(_dims("init", shape)) < 2:
         expected = "a shape of weights, (in, out) or (height, width, in, out)"
-        raise mistake("init", f"Expected {expected}, got {shape}", act="called")
+        raise mistake("init", f"Expected {expected}, got {shape}")
     *window, fan_in, fan_out = shape
     return math.prod(window) * fan_in, math.prod(window) * fan_out
 
@@ -116,7 +114,7 @@ def _safetensor(path, name):
 
 
 def _refused(expected):
-    return mistake("from_file", f"Expected {expected}", act="called")
+    return mistake("from_file", f"Expected {expected}")
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name

@@ -36,7 +36,6 @@ class OpLibrary:
             "op_library",
             f"The library {self.name} of {self.path} has no op {name}{meant(name, functions)}; it has {known}",
             AttributeError,
-            "asked",
         )
 
     def __dir__(self):
@@ -60,11 +59,11 @@ def load_op_library(path) -> OpLibrary:
     since it was loaded."""
     file = as_file_name("load_op_library", path)
     if not os.path.isfile(file):
-        raise mistake("load_op_library", f"There is no file {os.fsdecode(path)}", FileNotFoundError, "called")
+        raise mistake("load_op_library", f"There is no file {os.fsdecode(path)}", FileNotFoundError)
     try:
         return OpLibrary(*_core.load_op_library(file))
     except ValueError as error:
-        raise mistake("load_op_library", f"Expected {error}", act="called") from None
+        raise mistake("load_op_library", f"Expected {error}") from None
 
 
 def _function(full, operands, text):

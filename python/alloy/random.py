@@ -30,7 +30,7 @@ __all__ = ["bernoulli", "dropout", "initialize", "integers", "normal", "state", 
 def state(seed: int) -> np.ndarray:
     """Returns the state for a seed, the value of a variable. seed: an integer of 0 or more, of which the lowest 32 bits
     count."""
-    return np.array(random_state(as_count("state", "a seed", seed, "called", 0, math.inf) % 2**32), np.int32)
+    return np.array(random_state(as_count("state", "a seed", seed, 0, math.inf) % 2**32), np.int32)
 
 
 def uniform(state: Tensor, shape, low=0.0, high=1.0) -> tuple[Tensor, Tensor]:

@@ -61,7 +61,7 @@ class _Estimator(BaseEstimator):
         model = copy.deepcopy(self.model) if isinstance(self.model, Layer) else self.model(features, outputs)
         if not isinstance(model, Layer):
             kind = type(self).__name__
-            raise mistake(kind, f"Expected a layer from model, got {type(model).__name__}", TypeError, "called")
+            raise mistake(kind, f"Expected a layer from model, got {type(model).__name__}", TypeError)
         return model
 
     def _outputs(self, x) -> np.ndarray:

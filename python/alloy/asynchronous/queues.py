@@ -58,9 +58,9 @@ class Event(Part, _core.Event):
 
         Other threads run meanwhile, and Ctrl-C interrupts it. Coroutines await a submission instead."""
         if timeout is not None and not isinstance(timeout, Real):
-            raise mistake("wait", f"Expected seconds or None as timeout, got {_kind(timeout)}", TypeError, "called")
+            raise mistake("wait", f"Expected seconds or None as timeout, got {_kind(timeout)}", TypeError)
         if timeout is not None and not timeout >= 0:
-            raise mistake("wait", f"Expected 0 seconds or more as timeout, got {timeout}", act="called")
+            raise mistake("wait", f"Expected 0 seconds or more as timeout, got {timeout}")
         return self._wait(_value("wait", value), None if timeout is None else min(float(timeout), 1e9))
 
     def __repr__(self):
@@ -69,25 +69,23 @@ class Event(Part, _core.Event):
 
 def require_device(op: str, device) -> None:
     if not isinstance(device, str):
-        raise mistake(op, f"Expected the kind or the name of a device, got {_kind(device)}", TypeError, "called")
+        raise mistake(op, f"Expected the kind or the name of a device, got {_kind(device)}", TypeError)
 
 
 def _value(op, value):
     try:
         number = operator.index(value)
     except TypeError:
-        raise mistake(
-            op, f"Expected an integer as the value of an event, got {_kind(value)}", TypeError, "called"
-        ) from None
+        raise mistake(op, f"Expected an integer as the value of an event, got {_kind(value)}", TypeError) from None
     if not 0 <= number <= _LARGEST:
-        raise mistake(op, f"Expected a value of an event from 0 to 2**64 - 1, got {number}", act="called")
+        raise mistake(op, f"Expected a value of an event from 0 to 2**64 - 1, got {number}")
     return number
 
 
 def as_queue(given) -> Queue | None:
     """Returns the argument queue of submit. TypeError: it is neither a queue nor None."""
     if given is not None and not isinstance(given, Queue):
-        raise mistake("submit", f"Expected an al.Queue as queue, got {_kind(given)}{_FEEDS}", TypeError, "called")
+        raise mistake("submit", f"Expected an al.Queue as queue, got {_kind(given)}{_FEEDS}", TypeError)
     return given
 
 
@@ -96,10 +94,10 @@ def moments(name: str, given) -> list[tuple[Event, int]]:
     pairs = [given] if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Event) else given
     expected = f"Expected (event, value), or a list of such pairs, as {name}"
     if not isinstance(pairs, (list, tuple)):
-        raise mistake("submit", f"{expected}, got {_kind(given)}{_FEEDS}", TypeError, "called")
+        raise mistake("submit", f"{expected}, got {_kind(given)}{_FEEDS}", TypeError)
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], Event):
-            raise mistake("submit", f"{expected}, got {_kind(pair)}", TypeError, "called")
+            raise mistake("submit", f"{expected}, got {_kind(pair)}", TypeError)
     return [(event, _value("submit", value)) for event, value in pairs]
 
 

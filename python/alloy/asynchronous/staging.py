@@ -21,9 +21,7 @@ class Staging:
     def __init__(self, step, shapes):
         shapes = [as_shape(shape, "staging") for shape in shapes] or [feed.shape for feed in step.feeds]
         if len(shapes) != len(step.feeds) or any(shape is None or None in shape for shape in shapes):
-            raise mistake(
-                "staging", f"Expected the known shapes of {len(step.feeds)} feeds, got {shapes}", act="called"
-            )
+            raise mistake("staging", f"Expected the known shapes of {len(step.feeds)} feeds, got {shapes}")
         self._step = step
         turns = step.graph.most_in_flight + 1
         self._sets = [[empty(shape, feed.dtype) for shape, feed in zip(shapes, step.feeds)] for _ in range(turns)]
@@ -41,6 +39,6 @@ class Staging:
         """Starts the step on the arrays that arrays() returned last, or on their beginnings."""
         for array, mine in zip(arrays, self._sets[self._turn]):
             if not isinstance(array, np.ndarray) or not np.may_share_memory(array, mine):
-                raise mistake("staging", "Expected the arrays that arrays() gave last, or parts of them", act="called")
+                raise mistake("staging", "Expected the arrays that arrays() gave last, or parts of them")
         self._readers[self._turn] = submission = self._step._submit(True, None, *arrays)
         return submission

@@ -50,17 +50,15 @@ class Submission(Part, _core.Submission):
         try:
             at = operator.index(index)
         except TypeError:
-            raise mistake("pending", f"Expected the index of a fetch, got {index!r}", TypeError, "called") from None
+            raise mistake("pending", f"Expected the index of a fetch, got {index!r}", TypeError) from None
         if abs(at) >= 2**63:
-            raise mistake("pending", f"Expected the index of a fetch, got {at}", IndexError, "called")
+            raise mistake("pending", f"Expected the index of a fetch, got {at}", IndexError)
         return self._pending(at)
 
     def __format__(self, form):
         if form == "":
             return repr(self)
-        raise mistake(
-            "submission", "Expected one array, got a submission of fetches; submission[0] is one", TypeError, "used"
-        )
+        raise mistake("submission", "Expected one array, got a submission of fetches; submission[0] is one", TypeError)
 
     def __repr__(self):
         return f"<Submission of {len(self)} fetches, {'done' if self.done else 'in flight'}>"

@@ -38,7 +38,7 @@ class _Images:
         return (changed, *rest) if rest else changed
 
     def mistake(self, said, kind: type[Exception] = ValueError):
-        return mistake(self.op, said, kind, "called")
+        return mistake(self.op, said, kind)
 
     def change(self, images: np.ndarray, rng) -> np.ndarray:
         """Changes images (n, height, width, channels)."""
@@ -149,14 +149,12 @@ def mean_and_std(images) -> tuple[np.ndarray, np.ndarray]:
 def _parts(images):
     images = np.asarray(images)
     if images.ndim != 4 or not images.size:
-        raise mistake(
-            "mean_and_std", f"Expected images (n, height, width, channels), got shape {images.shape}", act="called"
-        )
+        raise mistake("mean_and_std", f"Expected images (n, height, width, channels), got shape {images.shape}")
     return (images[i : i + 256] for i in range(0, len(images), 256))
 
 
 def _pair(op, what, given, least):
     pair = tuple(given) if isinstance(given, (tuple, list)) else (given, given)
     if len(pair) != 2:
-        raise mistake(op, f"Expected {what} for the rows and one for the columns, got {given!r}", act="called")
-    return tuple(as_count(op, what, extent, least=least, act="called") for extent in pair)
+        raise mistake(op, f"Expected {what} for the rows and one for the columns, got {given!r}")
+    return tuple(as_count(op, what, extent, least=least) for extent in pair)

@@ -35,7 +35,6 @@ class Dataset:
                 f"Expected al.data.from_arrays(x, y), from_items(object) or from_iterator(function), got Dataset of "
                 f"{type(node).__name__}",
                 TypeError,
-                "called",
             )
         self._node = node
         self._cursor = (0, 0)
@@ -44,7 +43,7 @@ class Dataset:
         """Permutes all elements, differently in each epoch: by np.random.default_rng([seed, epoch]). ValueError: a
         stream cannot be permuted."""
         self._require_indices("shuffle", "a permutation needs all examples at hand; shuffle the iterator's source")
-        return Dataset(Shuffle(self._node, as_count("shuffle", "a seed", seed, "called", 0)))
+        return Dataset(Shuffle(self._node, as_count("shuffle", "a seed", seed, 0)))
 
     def map(self, function, *, seed: int | None = None) -> "Dataset":
         """Replaces each element by function(*element) if it is a tuple, else by function(element). Before batch the
@@ -57,8 +56,8 @@ class Dataset:
         the last part, and must return it as the last part. If the function raises, a ValueError with the index of the
         example is raised from its exception."""
         if not callable(function):
-            raise mistake("map", f"Expected a function, got {type(function).__name__}", TypeError, "called")
-        seed = None if seed is None else as_count("map", "a seed", seed, "called", 0)
+            raise mistake("map", f"Expected a function, got {type(function).__name__}", TypeError)
+        seed = None if seed is None else as_count("map", "a seed", seed, 0)
         return Dataset(Map(self._node, function, seed))
 
     def batch(self, size: int, *, last: str = "smaller", workers: int = 1) -> "Dataset":
@@ -71,24 +70,22 @@ class Dataset:
         workers: the number of threads that read the examples of a batch, which helps if reading waits for a disk or a
         network. The results are the same. The threads end with the batch.
         ValueError: an example has another structure, shape or dtype than the first; "drop" would leave no batch."""
-        size = as_count("batch", "a size", size, "called")
-        workers = as_count("batch", "a number of workers", workers, "called")
+        size = as_count("batch", "a size", size)
+        workers = as_count("batch", "a number of workers", workers)
         if last not in _LAST:
             near = meant(last, _LAST) if isinstance(last, str) else ""
-            raise mistake("batch", f'Expected last to be "smaller", "drop" or "pad", got {last!r}{near}', act="called")
+            raise mistake("batch", f'Expected last to be "smaller", "drop" or "pad", got {last!r}{near}')
         if last == "drop" and self._node.count is not None and self._node.count < size:
-            raise mistake(
-                "batch", f"Expected {size} or more examples for a whole batch, got {self._node.count}", act="called"
-            )
+            raise mistake("batch", f"Expected {size} or more examples for a whole batch, got {self._node.count}")
         return Dataset(Batch(self._node, size, last, workers))
 
     def repeat(self, count: int) -> "Dataset":
         """Joins `count` epochs, each with its own order and its own random numbers, to one epoch."""
-        return Dataset(Repeat(self._node, as_count("repeat", "a count", count, "called")))
+        return Dataset(Repeat(self._node, as_count("repeat", "a count", count)))
 
     def take(self, count: int) -> "Dataset":
         """Takes the first `count` elements of each epoch, or all if there are fewer."""
-        return Dataset(Take(self._node, as_count("take", "a count", count, "called")))
+        return Dataset(Take(self._node, as_count("take", "a count", count)))
 
     @property
     def spec(self):
@@ -141,9 +138,7 @@ class Dataset:
         try:
             epoch, position = (index(number) for number in place)
         except (TypeError, ValueError):
-            raise mistake(
-                "cursor", f"Expected a pair (epoch, index) of integers, got {place!r}", TypeError, "set"
-            ) from None
+            raise mistake("cursor", f"Expected a pair (epoch, index) of integers, got {place!r}", TypeError) from None
         self._cursor = self._place("cursor", epoch, position)
 
     def epoch(self, number: int, start: int = 0):
@@ -189,10 +184,10 @@ class Dataset:
             position = index(place)
         except TypeError:
             raise mistake(
-                "index", f"Expected an integer, got {place!r}; take(count) gives the first ones", TypeError, "called"
+                "index", f"Expected an integer, got {place!r}; take(count) gives the first ones", TypeError
             ) from None
         if not -count <= position < count:
-            raise mistake("index", f"Expected an index below {count}, got {position}", IndexError, "called")
+            raise mistake("index", f"Expected an index below {count}, got {position}", IndexError)
         return self._node.read(0, position % count)
 
     def __repr__(self):
@@ -201,14 +196,14 @@ class Dataset:
     def _require_indices(self, op, reason, kind: type[Exception] = ValueError) -> int:
         """Returns the number of elements. ValueError, or the exception `kind`: a stream has no length."""
         if self._node.count is None:
-            raise mistake(op, f"Expected a data set with indices, got a stream: {reason}", kind, "called")
+            raise mistake(op, f"Expected a data set with indices, got a stream: {reason}", kind)
         return self._node.count
 
     def _place(self, op, epoch, position):
         """Returns (epoch, position) in range; for a cursor the end of an epoch is the beginning of the next one."""
-        epoch = as_count(op, "an epoch", epoch, "called", 0)
-        position = as_count(op, "an index", position, "called", 0)
+        epoch = as_count(op, "an epoch", epoch, 0)
+        position = as_count(op, "an index", position, 0)
         count = self._node.count
         if count is not None and position > count:
-            raise mistake(op, f"Expected an index up to {count}, got {position}", act="called")
+            raise mistake(op, f"Expected an index up to {count}, got {position}")
         return (epoch + 1, 0) if op == "cursor" and position == count else (epoch, position)

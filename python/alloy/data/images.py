@@ -55,7 +55,7 @@ def _extents(size):
     pair = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
     if len(pair) != 2:
         raise ValueError(f"[image_folder] Expected a size (height, width), got {size!r}.")
-    return tuple(as_count("image_folder", "a size", extent, "called") for extent in pair)
+    return tuple(as_count("image_folder", "a size", extent) for extent in pair)
 
 
 def _images_of(folder):

@@ -404,7 +404,7 @@ def _placed(leaf, array):
     """Writes the leaf into the first rows of the array, and returns these."""
     target = array[: len(leaf)] if leaf.ndim else array[...]
     if target.shape != leaf.shape:
-        raise mistake("load", f"Expected an array for {text(leaf)}, got {text(array)}", act="called")
+        raise mistake("load", f"Expected an array for {text(leaf)}, got {text(array)}")
     target[...] = leaf
     return target
 

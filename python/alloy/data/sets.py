@@ -20,7 +20,7 @@ def digits(size: int = 8, channels: int = 1) -> tuple[np.ndarray, np.ndarray]:
     The images have 8x8 pixels; another size is interpolated bilinearly, and all channels are equal. They come from the
     file in scikit-learn, which is not imported. ModuleNotFoundError: it is not installed. ValueError: size or channels
     is below 1."""
-    size, channels = as_count("digits", "a size", size, "called"), as_count("digits", "channels", channels, "called")
+    size, channels = as_count("digits", "a size", size), as_count("digits", "channels", channels)
     package = importlib.util.find_spec("sklearn")
     if package is None or not package.submodule_search_locations:
         raise ModuleNotFoundError(

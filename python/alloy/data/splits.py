@@ -21,23 +21,20 @@ def split(x, y=None, fraction=0.2, seed: int = 0):
     if isinstance(x, Dataset):
         node = x._node
         if y is not None:
-            raise mistake(
-                "split", f"Expected split(data, fraction=...) of a data set, got y = {y!r}", TypeError, "called"
-            )
+            raise mistake("split", f"Expected split(data, fraction=...) of a data set, got y = {y!r}", TypeError)
         if node.count is None or not node.distinct:
             raise mistake(
                 "split",
                 "Expected a data set with examples that keep their places; split it before shuffle and repeat, "
                 f"got {node}",
-                act="called",
             )
         train, test = _rows(node.count, fraction, seed)
         return Dataset(Select(node, train)), Dataset(Select(node, test))
     if y is None:
         hint = "; write split(*data) for a tuple of them" if isinstance(x, tuple) else ""
-        raise mistake("split", f"Expected arrays x and y, or a data set, got no y{hint}", TypeError, "called")
+        raise mistake("split", f"Expected arrays x and y, or a data set, got no y{hint}", TypeError)
     if len(x) != len(y):
-        raise mistake("split", f"Expected as many labels as examples, got {len(y)} for {len(x)}", act="called")
+        raise mistake("split", f"Expected as many labels as examples, got {len(y)} for {len(x)}")
     train, test = _rows(len(x), fraction, seed)
     return (x[train], y[train]), (x[test], y[test])
 
@@ -51,7 +48,6 @@ def _rows(count, fraction, seed):
             "split",
             f"Expected a fraction between 0 and 1 or a number of examples that leaves examples on both sides, got "
             f"{fraction} of {count}",
-            act="called",
         )
     order = np.random.default_rng(seed).permutation(count)
     return order[held_out:], order[:held_out]

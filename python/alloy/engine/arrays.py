@@ -27,7 +27,7 @@ def empty(shape, dtype: str = float32) -> np.ndarray:
     shape: integers. dtype: as in placeholder. MemoryError: there is not enough memory."""
     given, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
     if given is None or None in given:
-        raise mistake("empty", f"Expected a shape of integers, got {shape}", act="called")
+        raise mistake("empty", f"Expected a shape of integers, got {shape}")
     dims = [extent for extent in given if extent is not None]
     element = numpy_dtype(name)
     count = math.prod(dims)
@@ -35,10 +35,7 @@ def empty(shape, dtype: str = float32) -> np.ndarray:
         memory = mmap.mmap(-1, max(count * element.itemsize, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except (OSError, OverflowError):
         raise mistake(
-            "empty",
-            f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {given}",
-            MemoryError,
-            "called",
+            "empty", f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {given}", MemoryError
         ) from None
     return np.frombuffer(memory, element, count).reshape(dims)
 
@@ -55,7 +52,7 @@ def memory_for(op: str, path):
     try:
         yield
     except MemoryError as error:
-        raise mistake(op, f"There is no memory for the contents of {path}", MemoryError, "called") from error
+        raise mistake(op, f"There is no memory for the contents of {path}", MemoryError) from error
 
 
 def header_of(op: str, path, text: bytes) -> dict:
@@ -64,7 +61,7 @@ def header_of(op: str, path, text: bytes) -> dict:
     def once(pairs):
         names = [name for name, _ in pairs]
         if (twice := first_repeated(names)) is not None:
-            raise mistake(op, f"Expected each name once in {path}, got {twice!r} twice", act="called")
+            raise mistake(op, f"Expected each name once in {path}, got {twice!r} twice")
         return dict(pairs)
 
     return json.loads(text, object_pairs_hook=once)
@@ -108,7 +105,7 @@ def as_known_shape(op: str, shape) -> list[int]:
     if min(extents, default=0) < 0:
         raise mistake(op, f"Expected extents of 0 or more, got {shape}")
     if math.prod(filter(None, extents)) >= 2**46:  # in bytes the engine's limit
-        raise mistake(op, f"Values of shape {shape} are larger than any memory", MemoryError, "called")
+        raise mistake(op, f"Values of shape {shape} are larger than any memory", MemoryError)
     return extents
 
 
@@ -125,10 +122,10 @@ def as_extents(op: str, shape) -> list:
 def as_path(op: str, path) -> str:
     """Returns a path as text. TypeError: it is no path. ValueError: it holds a null character."""
     if not isinstance(path, (str, bytes, os.PathLike)):
-        raise mistake(op, f"Expected a path, got {type(path).__name__}", TypeError, "called")
+        raise mistake(op, f"Expected a path, got {type(path).__name__}", TypeError)
     path = os.fsdecode(path)
     if "\0" in path:
-        raise mistake(op, f"Expected a path, got {path!r}", act="called")
+        raise mistake(op, f"Expected a path, got {path!r}")
     return path
 
 
@@ -138,21 +135,21 @@ def as_file_name(op: str, path) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise mistake(op, f"Expected a path of UTF-8, got {os.fsencode(text)!r}", act="called") from None
+        raise mistake(op, f"Expected a path of UTF-8, got {os.fsencode(text)!r}") from None
     if not text:
-        raise mistake(op, "Expected a path, got ''", act="called")
+        raise mistake(op, "Expected a path, got ''")
     return os.path.abspath(text)
 
 
-def as_count(op: str, what: str, value, act: str = "built", least: int = 1, most: float = 2**63 - 1) -> int:
+def as_count(op: str, what: str, value, least: int = 1, most: float = 2**63 - 1) -> int:
     """Returns a number of things. TypeError: it is no integer. ValueError: it is below the least or above the most that
     the engine's integers hold."""
     try:
         count = index(value)
     except TypeError:
-        raise mistake(op, f"Expected {what} as an integer, got {value!r}", TypeError, act) from None
+        raise mistake(op, f"Expected {what} as an integer, got {value!r}", TypeError) from None
     if count < least:
-        raise mistake(op, f"Expected {what} of {least} or more, got {count}", act=act)
+        raise mistake(op, f"Expected {what} of {least} or more, got {count}")
     if count > most:
-        raise mistake(op, f"Expected {what} below 2**63, got {count}", act=act)
+        raise mistake(op, f"Expected {what} below 2**63, got {count}")
     return count

@@ -35,7 +35,6 @@ class Uncopied:
             "A graph and its parts cannot be copied or pickled; build the model again, and pass values "
             "on by al.save and al.load, or by v.assign(w.numpy())",
             TypeError,
-            "asked",
         )
 
     __reduce_ex__ = __reduce__
@@ -47,4 +46,4 @@ class Part(Uncopied):
     __getattr__ = missing_attribute
 
     def __setattr__(self, name, value):
-        raise no_attribute(self, name, one_of(type(self)), "set")
+        raise no_attribute(self, name, one_of(type(self)), setting=True)

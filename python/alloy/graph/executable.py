@@ -42,7 +42,6 @@ def _one_of(self, *others):
         f"Expected one array, got the list of what the step fetches, {len(self)} in all; (loss,) = step(...) takes out "
         "one",
         TypeError,
-        "used",
     )
 
 
@@ -104,7 +103,7 @@ class Executable(Part, _core.Executable):
         shapes = [as_shape(getattr(feed, "shape", feed), "memory_plan") for feed in feeds or self.feeds]
         if len(shapes) != len(self.feeds) or any(shape is None or None in shape for shape in shapes):
             expected = f"the known shapes of {len(self.feeds)} feeds"
-            raise mistake("memory_plan", f"Expected {expected}, got {shapes}", act="called")
+            raise mistake("memory_plan", f"Expected {expected}, got {shapes}")
         plan = self._memory_plan(shapes)
         if plan is None:
             return None
@@ -117,7 +116,7 @@ class Executable(Part, _core.Executable):
         traffic of every kernel. Apple's framework gives None.
 
         feeds, by_label: as in a call. Every run makes the updates."""
-        runs = as_count("profile", "a number of runs", runs, "called")
+        runs = as_count("profile", "a number of runs", runs)
         self(*feeds, **by_label)
         arrays, by_label = as_feeds(self, feeds, by_label)
         times, kernels, total = [], [], np.zeros(1)
@@ -174,7 +173,7 @@ def _from_dict(self, given, by_label):
         if key not in (feeds if isinstance(key, Tensor) else names):
             known = ", ".join(repr(feed.name or describe(feed)) for feed in feeds)
             near = meant(key, names) if isinstance(key, str) else ""
-            raise mistake("executable", f"Expected feeds among {known} or their names, got {key!r}{near}", act="called")
+            raise mistake("executable", f"Expected feeds among {known} or their names, got {key!r}{near}")
         arrays[key] = array
     first = []
     for feed in feeds:

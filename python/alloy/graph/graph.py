@@ -40,13 +40,11 @@ class Graph(Uncopied, _core.Graph):
             ("the kind or the name of a device", device),
         ):
             if not isinstance(given, str):
-                raise mistake("graph", f"Expected {what}, got {given!r}", TypeError, "called")
+                raise mistake("graph", f"Expected {what}, got {given!r}", TypeError)
         _begin(self, storage=storage, device=device)
 
     def __enter__(self):
-        raise mistake(
-            "graph", "A graph is not entered by with; g.placeholder and g.variable name it", TypeError, "called"
-        )
+        raise mistake("graph", "A graph is not entered by with; g.placeholder and g.variable name it", TypeError)
 
     def __exit__(self, *error):
         """Exists because `with` looks it up before it calls __enter__, which raises."""
@@ -59,7 +57,7 @@ class Graph(Uncopied, _core.Graph):
 
     @most_in_flight.setter
     def most_in_flight(self, count) -> None:
-        self._most_in_flight = as_count("most_in_flight", "a number of steps", count, "set")
+        self._most_in_flight = as_count("most_in_flight", "a number of steps", count)
 
     def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
         """Makes a tensor that each run is fed. None in the shape is an extent that may differ from run to run; None as
@@ -132,7 +130,7 @@ class Graph(Uncopied, _core.Graph):
         placeholder is missing, or an array does not fit."""
         given = {} if feeds is None else feeds
         if not isinstance(given, Mapping):
-            raise mistake("run", f"Expected feeds as a dict of arrays, got {type(given).__name__}", TypeError, "called")
+            raise mistake("run", f"Expected feeds as a dict of arrays, got {type(given).__name__}", TypeError)
         tensors = [fetches] if isinstance(fetches, Tensor) else as_sequence("run", "tensors to fetch", fetches)
         require_all("run", "tensors to fetch", Tensor, tensors)
         arrays = {_placeholder_of(self, key): array for key, array in given.items()}
@@ -175,7 +173,7 @@ class Graph(Uncopied, _core.Graph):
     def __setattr__(self, name, value):
         settable = name.startswith("_") or getattr(getattr(Graph, name, None), "fset", None)
         if not settable:
-            raise no_attribute(self, name, "A Graph", "set")
+            raise no_attribute(self, name, "A Graph", setting=True)
         object.__setattr__(self, name, value)
 
     __getattr__ = missing_attribute
@@ -230,9 +228,7 @@ def _placeholder_of(graph, key) -> Tensor:
     if len(named) != 1:
         known = ", ".join(repr(one.name or type_text(one.dtype, one.shape)) for one in found) or "none"
         near = meant(key, [placeholder.name for placeholder in found]) if isinstance(key, str) else ""
-        raise mistake(
-            "run", f"Expected a placeholder or the name of one among {known}, got {key!r}{near}", act="called"
-        )
+        raise mistake("run", f"Expected a placeholder or the name of one among {known}, got {key!r}{near}")
     return named[0]
 
 

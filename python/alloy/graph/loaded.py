@@ -74,13 +74,11 @@ class LoadedExecutable:
         if len(given) != len(self.feeds) or by_label:
             known = ", ".join(f"{feed.name!r} {describe(feed)}" for feed in self.feeds) or "none"
             names = f" and {', '.join(map(repr, by_label))}" if by_label else ""
-            raise mistake("executable", f"Expected feeds for {known}, got {len(given)} of them{names}", act="called")
+            raise mistake("executable", f"Expected feeds for {known}, got {len(given)} of them{names}")
         return self._package.run(given)
 
     def __reduce_ex__(self, protocol):
-        raise mistake(
-            "LoadedExecutable", "It cannot be copied or pickled; load the file again, there", TypeError, "asked"
-        )
+        raise mistake("LoadedExecutable", "It cannot be copied or pickled; load the file again, there", TypeError)
 
     def __repr__(self):
         feeds, fetches = (

@@ -87,7 +87,6 @@ def _not_numpys(tensor, name):
         f"Expected an array for numpy.{name}, got the tensor {describe(tensor)}, which has a value only during a run; "
         f"alloy has its own functions of tensors{', and w.numpy() is an array' * isinstance(tensor, Variable)}",
         TypeError,
-        "called",
     )
 
 
@@ -97,7 +96,6 @@ def _valueless(act, hint):
             act,
             f"Expected a value, got the tensor {describe(self)}, which has one only during a run; {hint}",
             TypeError,
-            "asked",
         )
 
     return method
@@ -110,7 +108,6 @@ def _in_place(symbol):
             f"A variable does not change by {symbol}=, got {self!r}; graph.assign(w, w {symbol} ...) is an update of a "
             f"step, and x = w {symbol} ... another tensor",
             TypeError,
-            "called",
         )
 
     return operation
@@ -129,7 +126,7 @@ class Tensor(Uncopied, _core.Tensor):
     def ndim(self) -> int:
         """The number of axes. ValueError: it is not known."""
         if self.shape is None:
-            raise mistake("ndim", f"Expected a tensor of known rank, got {describe(self)}", ValueError, "asked")
+            raise mistake("ndim", f"Expected a tensor of known rank, got {describe(self)}", ValueError)
         return len(self.shape)
 
     @property
@@ -242,12 +239,11 @@ class Tensor(Uncopied, _core.Tensor):
             "iter",
             f"Expected a sequence, got the tensor {describe(self)}; al.split cuts it up, x[i] is a part",
             TypeError,
-            "asked",
         )
 
     def __len__(self):
         if not self.shape or self.shape[0] is None:
-            raise mistake("len", f"Expected a tensor of known length, got {describe(self)}", TypeError, "asked")
+            raise mistake("len", f"Expected a tensor of known length, got {describe(self)}", TypeError)
         return self.shape[0]
 
     def __contains__(self, value):
@@ -255,11 +251,10 @@ class Tensor(Uncopied, _core.Tensor):
             "in",
             f"Expected a sequence, got the tensor {describe(self)}; al.any(al.equal(x, value)) asks in a run",
             TypeError,
-            "asked",
         )
 
     def __delitem__(self, key):
-        raise mistake("slice", f"Tensors do not change, got del of a part of {describe(self)}", TypeError, "called")
+        raise mistake("slice", f"Tensors do not change, got del of a part of {describe(self)}", TypeError)
 
     def __setitem__(self, key, value):
         raise mistake(
@@ -267,14 +262,13 @@ class Tensor(Uncopied, _core.Tensor):
             f"Tensors do not change, got a value for a part of {describe(self)}; al.slice_update(x, np.s_[...], value) "
             "is a tensor with that part changed",
             TypeError,
-            "called",
         )
 
     def __setattr__(self, name, value):
         if getattr(getattr(type(self), name, None), "fset", None) is None:
-            raise no_attribute(self, name, describe(self), "set")
+            raise no_attribute(self, name, describe(self), setting=True)
         if name == "trainable" and not isinstance(value, (bool, np.bool_)):
-            raise mistake("trainable", f"Expected True or False, got {value!r}", TypeError, "set")
+            raise mistake("trainable", f"Expected True or False, got {value!r}", TypeError)
         object.__setattr__(self, name, value)
 
     def __getattr__(self, name):
@@ -300,7 +294,6 @@ class Variable(_core.Variable):
                 f"Expected an array for {self!r}, got the tensor {describe(value)}, which has a value only during a "
                 "run; graph.assign(w, tensor) is an update of a step",
                 TypeError,
-                "called",
             )
         self._assign(value)
 
@@ -310,7 +303,7 @@ class Variable(_core.Variable):
     def __array__(self, dtype=None, copy=None):
         """Returns a copy of the value, as numpy() does."""
         if copy is False:
-            raise mistake("array", f"Expected a copy of {self!r}, whose value lives on the device", ValueError, "asked")
+            raise mistake("array", f"Expected a copy of {self!r}, whose value lives on the device", ValueError)
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
 
     def __dlpack__(self, **options):
@@ -318,9 +311,7 @@ class Variable(_core.Variable):
         try:
             return self.numpy().__dlpack__(**options)
         except BufferError:
-            raise mistake(
-                "dlpack", f"Expected an element type that DLPack has, got {self!r}", BufferError, "asked"
-            ) from None
+            raise mistake("dlpack", f"Expected an element type that DLPack has, got {self!r}", BufferError) from None
 
     def __dlpack_device__(self):
         return (1, 0)  # DLPack's CPU

@@ -59,9 +59,7 @@ def _recurrent(layer, name):
     gru = isinstance(layer, nn.GRU)
     if gru and not layer.reset_after and layer.use_bias:
         raise mistake(
-            "load_torch",
-            f"Expected a GRU with reset_after, as PyTorch's is, got reset_after=False in {layer._path}",
-            act="called",
+            "load_torch", f"Expected a GRU with reset_after, as PyTorch's is, got reset_after=False in {layer._path}"
         )
     units = layer.units
 

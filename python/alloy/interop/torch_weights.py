@@ -64,7 +64,7 @@ def load_torch(
 
 
 def _wrong(message: str, kind: type[Exception] = ValueError) -> Exception:
-    return mistake("load_torch", message, kind, "called")
+    return mistake("load_torch", message, kind)
 
 
 def _patterns(skip) -> list[str]:

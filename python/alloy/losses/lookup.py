@@ -8,9 +8,7 @@ def by_name(module: str, name: str, known: dict, op: str):
     """Returns the function of that name. ValueError, which lists all names: there is none."""
     if name not in known:
         near = renamed("al", name) or meant(name, known)
-        raise mistake(
-            op, f"Expected a function or a name of al.{module} ({', '.join(known)}), got {name!r}{near}", act="called"
-        )
+        raise mistake(op, f"Expected a function or a name of al.{module} ({', '.join(known)}), got {name!r}{near}")
     return known[name]
 
 
@@ -22,11 +20,10 @@ def require_function(module: str, given, known: dict, op: str) -> None:
             f"Expected a function of tensors or a name of al.{module}, got {name_of(given)} of {library}, which "
             "takes no tensors of Alloy",
             TypeError,
-            "called",
         )
     if isinstance(given, type) or not callable(given):
         what = f"the class {given.__name__}, without parentheses" if isinstance(given, type) else repr(given)
-        raise mistake(op, f"Expected a function or a name of al.{module}, got {what}", TypeError, act="called")
+        raise mistake(op, f"Expected a function or a name of al.{module}, got {what}", TypeError)
 
 
 def _library_of(given) -> str:

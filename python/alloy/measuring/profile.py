@@ -66,7 +66,7 @@ class Profile:
 
         ValueError: by is something else."""
         if by not in GROUPS:
-            raise mistake("profile", f"Expected one of {', '.join(GROUPS)} to group by, got {by!r}", act="called")
+            raise mistake("profile", f"Expected one of {', '.join(GROUPS)} to group by, got {by!r}")
         groups = defaultdict(list)
         for kernel in self.kernels:
             key = kernel.label if by in ("kernel", "kind") else getattr(kernel, by)

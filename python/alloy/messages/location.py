@@ -103,9 +103,10 @@ def in_layer() -> str:
     return f"; in {path}" if path else ""
 
 
-def mistake(op: str, message: str, kind: type[Exception] = ValueError, act: str = "built") -> Exception:
-    """Makes an exception in the form of the engine's: "[op] message; built at file.py:12."."""
-    return kind(f"[{typed_name(op)}] {message}{in_layer()}; {act} at {user_location()}.")
+def mistake(op: str, message: str, kind: type[Exception] = ValueError) -> Exception:
+    """Makes an exception "[op] message; at file.py:12." with the user's line. The engine's exceptions say "built at",
+    since they name the line that built an op."""
+    return kind(f"[{typed_name(op)}] {message}{in_layer()}; at {user_location()}.")
 
 
 def nearest(name: str, names, cutoff: float = 0.6) -> str:

@@ -21,7 +21,7 @@ def no_name(module: str, name: str) -> Exception:
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     shown = _shown(module)
     said = renamed("al", name) or _nearest_path(module, name) + _PAGE
-    return mistake(shown, f"There is no {shown}.{name}{said}", AttributeError, "asked")
+    return mistake(shown, f"There is no {shown}.{name}{said}", AttributeError)
 
 
 def _shown(module):
@@ -65,17 +65,18 @@ def one_of(cls: type) -> str:
     return f"{'An' if name[0] in ('AEFHILMNORSX' if is_spelt else 'AEIOU') else 'A'} {name}"
 
 
-def no_attribute(thing, name: str, shown: str, act: str = "asked") -> Exception:
-    """Returns the error for a missing attribute. shown: the object's name in the message."""
+def no_attribute(thing, name: str, shown: str, setting: bool = False) -> Exception:
+    """Returns the error for a missing attribute. shown: the object's name in the message.
+    setting: the user sets the attribute."""
     kind = type(thing)
     said = next((said for cls in kind.__mro__ if (said := renamed(cls.__name__, name))), "")
-    if not said and act == "set":
+    if not said and setting:
         said = meant(name, [each for each in dir(kind) if getattr(getattr(kind, each), "fset", None)])
     elif not said:
         near = meant(name, [each for each in dir(kind) if each[0] != "_"], 0.75)
         said = _said_of_tensor(kind, name) or f"{near}{_PAGE}"
-    to_set = " to set" if act == "set" else ""
-    return mistake(kind.__name__, f"{shown} has no attribute {name}{to_set}{said}", AttributeError, act)
+    to_set = " to set" if setting else ""
+    return mistake(kind.__name__, f"{shown} has no attribute {name}{to_set}{said}", AttributeError)
 
 
 def _said_of_tensor(kind, name):

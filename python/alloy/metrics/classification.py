@@ -24,7 +24,7 @@ class _OfClasses(Metric):
         if threshold is not None and (
             isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold < 1
         ):
-            raise mistake(type(self).__name__, f"Expected a threshold between 0 and 1, got {threshold!r}", act="called")
+            raise mistake(type(self).__name__, f"Expected a threshold between 0 and 1, got {threshold!r}")
         self.threshold = threshold
         self.ignore_index = index_or_none(type(self).__name__, ignore_index)
 
@@ -59,9 +59,7 @@ class _Rates(_OfClasses):
         super().__init__(threshold=threshold, ignore_index=ignore_index, name=name)
         if average not in _AVERAGES:
             raise mistake(
-                type(self).__name__,
-                f"Expected an average of {', '.join(map(repr, _AVERAGES))}, got {average!r}",
-                act="called",
+                type(self).__name__, f"Expected an average of {', '.join(map(repr, _AVERAGES))}, got {average!r}"
             )
         self.average = average
 

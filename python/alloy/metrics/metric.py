@@ -33,7 +33,7 @@ class Metric:
     def __init__(self, name: str | None = None):
         if name is not None:
             if not isinstance(name, str) or not name:
-                raise mistake(type(self).__name__, f"Expected a name, got {name!r}", TypeError, "called")
+                raise mistake(type(self).__name__, f"Expected a name, got {name!r}", TypeError)
             self.name = name
 
     def update(self, totals: State, predictions: Tensor, targets: Tensor, weights: Tensor | None) -> None:
@@ -56,9 +56,7 @@ class Mean(Metric):
 
     def __init__(self, function: Callable, name: str | None = None, greater_is_better: bool | None = None):
         if isinstance(function, type) or not callable(function):
-            raise mistake(
-                "Mean", f"Expected a function of predictions and targets, got {function!r}", TypeError, "called"
-            )
+            raise mistake("Mean", f"Expected a function of predictions and targets, got {function!r}", TypeError)
         super().__init__(name_of(function) if name is None else name)
         self.function = function
         self.greater_is_better = greater_is_better

@@ -49,7 +49,7 @@ class AUC(Metric):
         self, *, bins: int = 4096, multi_label: bool = False, ignore_index: int | None = None, name: str | None = None
     ):
         super().__init__(name)
-        self.bins = as_count("AUC", "a number of bins", bins, "called", least=2)
+        self.bins = as_count("AUC", "a number of bins", bins, least=2)
         self.multi_label = multi_label
         self.ignore_index = index_or_none("AUC", ignore_index)
 

@@ -19,7 +19,7 @@ def remembered(init):
             given = signature.bind(self, *args, **kwargs).arguments
         except TypeError as error:
             said = _unfit(type(self), signature, args, kwargs, error)
-            raise mistake(type(self).__name__, said, TypeError, "called") from None
+            raise mistake(type(self).__name__, said, TypeError) from None
         vars(self).setdefault("_given", _shown(signature, given))
         init(self, *args, **kwargs)
 

@@ -86,7 +86,7 @@ class Layer:
         variable = None if name.startswith("_") else self._variable(name)
         if variable is None and name in _NAMES and self.graph is None:
             raise mistake(
-                self._kind(), f"Expected a layer that has been called, got one without {name}", AttributeError, "asked"
+                self._kind(), f"Expected a layer that has been called, got one without {name}", AttributeError
             )
         return missing_attribute(self, name) if variable is None else variable
 
@@ -102,26 +102,21 @@ class Layer:
                 self._kind(),
                 f"Expected {name} to stay the layer's variable; layer.{name}.assign(array) sets its value",
                 TypeError,
-                "set",
             )
         like = not name.startswith("_") and name != "trainable" and meant(name, ["trainable"], cutoff=0.88)
         if like or name == "requires_grad":
-            raise no_attribute(self, name, one_of(type(self)), "set")
+            raise no_attribute(self, name, one_of(type(self)), setting=True)
         if name == "training" and isinstance(value, bool):
             raise mistake(
                 self._kind(),
                 f"{one_of(type(self))} has no attribute training to set; a call says it: layer(x, training={value})",
                 AttributeError,
-                "set",
             )
         object.__setattr__(self, name, value)
 
     def __getitem__(self, key):
         raise mistake(
-            self._kind(),
-            f"A layer has no items; the layers that it was given are model.layers[{key!r}]",
-            TypeError,
-            "asked",
+            self._kind(), f"A layer has no items; the layers that it was given are model.layers[{key!r}]", TypeError
         )
 
     def __getstate__(self):
@@ -181,7 +176,6 @@ class Layer:
                 self._kind(),
                 f"Expected layers that are not inside themselves, got a {type(self).__name__} "
                 "that a layer in it keeps in an attribute; keep a weakref.ref there",
-                act="used",
             )
         yield self
         for layer in self._inner():

@@ -15,7 +15,6 @@ def summary(model) -> str:
             model._kind(),
             "Expected a model that has been called, or input_shape, the shape of an example without the batch, "
             "for instance summary(input_shape=(28, 28, 1)): the first call finds the shapes",
-            act="called",
         )
     rows = [("layer", "kind", "output", "parameters", "trainable")]
     for layer in dict.fromkeys(model._tree()):
@@ -61,7 +60,7 @@ def inputs(graph, shape, dtype):
         return {key: inputs(graph, inner, dtype) for key, inner in shape.items()}
     if not isinstance(shape, (tuple, list)):
         expected = "input_shape as a tuple such as (28, 28, 1), or a list or dict of tuples"
-        raise mistake("summary", f"Expected {expected}, got {shape!r}", TypeError, "called")
+        raise mistake("summary", f"Expected {expected}, got {shape!r}", TypeError)
     if any(isinstance(inner, (tuple, list, dict)) for inner in shape):
         return [inputs(graph, inner, dtype) for inner in shape]
     return graph.placeholder((None, *shape), dtype)

@@ -22,9 +22,7 @@ def named(optimizer):
         if optimizer.lower() not in _NAMED:
             known = ", ".join(_NAMED)
             raise mistake(
-                "Trainer",
-                f"Expected an optimizer or a name ({known}), got {optimizer!r}{meant(optimizer, _NAMED)}",
-                act="called",
+                "Trainer", f"Expected an optimizer or a name ({known}), got {optimizer!r}{meant(optimizer, _NAMED)}"
             )
         return _NAMED[optimizer.lower()]()
     if isinstance(optimizer, type) or not callable(getattr(optimizer, "minimize", None)):
@@ -33,5 +31,5 @@ def named(optimizer):
             if isinstance(optimizer, type)
             else repr(optimizer)
         )
-        raise mistake("Trainer", f"Expected an optimizer such as al.Adam(), got {given}", TypeError, act="called")
+        raise mistake("Trainer", f"Expected an optimizer such as al.Adam(), got {given}", TypeError)
     return optimizer

@@ -18,7 +18,7 @@ class LossScale:
         self.init_scale = _factor("init_scale", init_scale)
         self.growth_factor = _factor("growth_factor", growth_factor)
         self.backoff_factor = _factor("backoff_factor", backoff_factor)
-        self.growth_interval = as_count("LossScale", "growth_interval", growth_interval, act="called")
+        self.growth_interval = as_count("LossScale", "growth_interval", growth_interval)
 
     def scale(self, state):
         return state.setdefault("loss_scale", self.init_scale)
@@ -38,5 +38,5 @@ class LossScale:
 def _factor(name, value) -> float:
     require_all("LossScale", f"a number as {name}", Real, [value])
     if not 0 < value <= float(np.finfo(np.float32).max):
-        raise mistake("LossScale", f"Expected {name} above 0 that float32 can hold, got {value}", act="called")
+        raise mistake("LossScale", f"Expected {name} above 0 that float32 can hold, got {value}")
     return float(value)

@@ -86,7 +86,7 @@ class Optimizer:
         self.groups = self._checked_groups(groups)
         self.clip_value = clip_value
         self.clip_norm = clip_norm
-        self.accumulate_steps = as_count(self._name(), "accumulate_steps", accumulate_steps, act="set")
+        self.accumulate_steps = as_count(self._name(), "accumulate_steps", accumulate_steps)
         self.skip_nonfinite = bool(skip_nonfinite)
         require_all(self._name(), "an al.LossScale", (LossScale, type(None)), [loss_scale])
         self.loss_scale = loss_scale
@@ -129,7 +129,6 @@ class Optimizer:
                 self._name(),
                 f"Expected lr to stay {kept}, since steps have been made with it, got {given}; make another optimizer, "
                 "and steps with it",
-                act="set",
             )
         if isinstance(rate, Real):
             for variable in rates:
@@ -150,7 +149,6 @@ class Optimizer:
                     self._name(),
                     f"Expected {name} to stay what it was, since steps have been made with it; make another optimizer, "
                     "and steps with it",
-                    act="set",
                 )
             self._check(name, value)
         object.__setattr__(self, name, value)
@@ -163,17 +161,17 @@ class Optimizer:
         limit = math.inf if high is None else high
         numbers: list[Any] = list(value) if isinstance(value, (tuple, list)) else [value]
         if name == "betas" and len(numbers) != 2:
-            raise mistake(self._name(), f"Expected two numbers as betas, got {value!r}", act="set")
+            raise mistake(self._name(), f"Expected two numbers as betas, got {value!r}")
         require_all(self._name(), f"numbers as {name}", Real, numbers)
         for number in numbers:
             above = "" if high is None else f" and below {high}"
             if not low <= number < limit:
-                raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}", act="set")
+                raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}")
 
     def _unknown(self, name):
         like = nearest(name, [*parameters_of(type(self)), "learning_rate"])
         here = "; use lr" if like == "learning_rate" else f"; the nearest is {like}" if like else ""
-        return mistake(self._name(), f"There is no option {name}{here}", TypeError, act="set")
+        return mistake(self._name(), f"There is no option {name}{here}", TypeError)
 
     def _checked_rate(self, rate):
         if not isinstance(rate, (Real, Tensor, Callable)) or isinstance(rate, (bool, type)):
@@ -184,11 +182,10 @@ class Optimizer:
                 self._name(),
                 f"Expected a number, a tensor or a function of the step as lr, got {type(rate).__name__}{hint}",
                 TypeError,
-                act="set",
             )
         # The declarations of numbers.Real lack >=.
         if isinstance(rate, Real) and not 0 <= rate <= _GREATEST:  # pyright: ignore[reportOperatorIssue]
-            raise mistake(self._name(), f"Expected lr of 0 or more that float32 can hold, got {rate}", act="set")
+            raise mistake(self._name(), f"Expected lr of 0 or more that float32 can hold, got {rate}")
         return rate
 
     def _checked_groups(self, groups) -> dict:
@@ -199,7 +196,7 @@ class Optimizer:
         )
         if not sound:
             expected = "groups as {pattern or function of a variable: {option: value}}"
-            raise mistake(self._name(), f"Expected {expected}, got {groups!r}", TypeError, act="set")
+            raise mistake(self._name(), f"Expected {expected}, got {groups!r}", TypeError)
         return dict(given)
 
     def _name(self):

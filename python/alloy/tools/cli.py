@@ -373,7 +373,7 @@ def _sentence(error) -> str:
     """Returns the error's message, and the user's line if the fault is in a user's file; places in this package are
     left out."""
     text = str(error) or type(error).__name__
-    text = re.sub(r"; \w+ at [^;\s]*alloy/tools/\w+\.py:\d+\.", ".", text)
+    text = re.sub(r"; (built )?at [^;\s]*alloy/tools/\w+\.py:\d+\.", ".", text)
     if type(error) not in (ValueError, TypeError, RuntimeError, FloatingPointError, al.DeviceError) and not isinstance(
         error, (OSError, ImportError)
     ):

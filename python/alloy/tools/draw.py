@@ -30,7 +30,7 @@ def draw(what, path=None):
     path = None if path is None else os.fspath(path)
     suffix = os.path.splitext(path or "")[1].lower()
     if path is None or suffix not in formats:
-        raise mistake("draw", f"Expected a path that ends with .html or .svg, got {path!r}", act="called")
+        raise mistake("draw", f"Expected a path that ends with .html or .svg, got {path!r}")
     text = formats[suffix](_ops(what), _title(what))
     with said_of(path), open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -49,15 +49,13 @@ def _ops(what):
     if isinstance(drawn, Layer):
         if drawn._gave is None:
             called = "a layer that has been called, for instance model(graph.placeholder((None, 28, 28, 1)))"
-            raise mistake(
-                "draw", f"Expected {called if drawn is what else 'a trainer after its first fit'}", act="called"
-            )
+            raise mistake("draw", f"Expected {called if drawn is what else 'a trainer after its first fit'}")
         drawn = drawn._gave
     tensors = leaves(drawn)
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):
         given = type(what).__name__ if tensors else "nothing"
         says = f"Expected a layer, a trainer, tensors, a graph or an executable, got {given}"
-        raise mistake("draw", says, TypeError, "called")
+        raise mistake("draw", says, TypeError)
     return tensors[0].graph.inspect(fetches=tensors)
 
 

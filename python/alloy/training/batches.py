@@ -52,9 +52,7 @@ def parts_of(op: str, data: Dataset, element=None) -> Parts:
         return Parts(given[0], mask=mask)
     if not 2 <= len(given) <= 3:
         what = f"a tuple of {len(given)}" if _is_tuple(element) else "one array" if len(given) == 1 else "a dict"
-        raise mistake(
-            op, f"Expected examples of two parts, (x, y), or three, (x, y, weight), got {what}", TypeError, "called"
-        )
+        raise mistake(op, f"Expected examples of two parts, (x, y), or three, (x, y, weight), got {what}", TypeError)
     x, y, *weights = given
     return Parts(x, y, weights[0] if weights else None, mask)
 
@@ -73,11 +71,11 @@ def as_dataset(op: str, data, batch_size: int | None, *, seed: int | None = None
     """Returns batches of the user's data: a tuple of arrays, an al.data.Dataset, or an object with __len__ and
     __getitem__. batch_size: None is 32. seed: shuffles data other than a Dataset; None keeps the order."""
     if hasattr(batch_size, "__array__"):
-        raise mistake(op, "Expected examples and targets as one tuple, (x, y), got two arguments", TypeError, "called")
+        raise mistake(op, "Expected examples and targets as one tuple, (x, y), got two arguments", TypeError)
     if batch_size is not None:
-        as_count(op, "a batch size", batch_size, "called")
+        as_count(op, "a batch size", batch_size)
         if isinstance(data, Dataset) and data.batched:
-            raise mistake(op, f"Expected no batch_size beside data that has batches, got {batch_size}", act="called")
+            raise mistake(op, f"Expected no batch_size beside data that has batches, got {batch_size}")
     batch_size = 32 if batch_size is None else batch_size
     if isinstance(data, Dataset):
         return data if data.batched else data.batch(batch_size, last=last)
@@ -85,9 +83,7 @@ def as_dataset(op: str, data, batch_size: int | None, *, seed: int | None = None
         data = Dataset(Arrays(((data,),), op))  # one part, also where the examples are a tuple of arrays
     elif isinstance(data, (tuple, list)):
         if not 2 <= len(data) <= 3:
-            raise mistake(
-                op, f"Expected a tuple (x, y) of arrays, or (x, y, weight), got {_of_many(data)}", TypeError, "called"
-            )
+            raise mistake(op, f"Expected a tuple (x, y) of arrays, or (x, y, weight), got {_of_many(data)}", TypeError)
         data = Dataset(Arrays(data, op))
     elif _is_items(data):
         data = from_items(data)
@@ -102,10 +98,7 @@ def as_dataset(op: str, data, batch_size: int | None, *, seed: int | None = None
         elif hasattr(data, "__iter__"):
             hint = "; al.data.from_iterator(data, batched=True) makes one of it"
         raise mistake(
-            op,
-            f"Expected a tuple (x, y) of arrays, or an al.data.Dataset, got {type(data).__name__}{hint}",
-            TypeError,
-            "called",
+            op, f"Expected a tuple (x, y) of arrays, or an al.data.Dataset, got {type(data).__name__}{hint}", TypeError
         )
     return (data if seed is None else data.shuffle(seed)).batch(batch_size, last=last)
 

@@ -51,7 +51,6 @@ class Callback:
                     f"Expected methods among {', '.join(_MOMENTS)}, got {name}, which is never called"
                     f"{like or meant(name, _MOMENTS, cutoff=0)}",
                     TypeError,
-                    act="called",
                 )
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -84,7 +83,6 @@ def plain_state(callback: Callback) -> dict:
                 "Expected a dict of numbers, strings, arrays of numbers, and lists and dicts of these as the state of "
                 f"{type(callback).__name__}, got {path + ' ' * bool(path)}of {given}",
                 TypeError,
-                "called",
             )
     return state
 
@@ -97,12 +95,7 @@ class LambdaCallback(Callback):
         for name, function in functions.items():
             if name not in _MOMENTS or not callable(function):
                 said = f"{name}{meant(name, _MOMENTS)}"
-                raise mistake(
-                    "LambdaCallback",
-                    f"Expected functions by {', '.join(_MOMENTS)}, got {said}",
-                    TypeError,
-                    act="called",
-                )
+                raise mistake("LambdaCallback", f"Expected functions by {', '.join(_MOMENTS)}, got {said}", TypeError)
             vars(self)[name] = function
 
 
@@ -114,9 +107,9 @@ class _Best(Callback):
         super().__init__()
         require_all(type(self).__name__, "a number as min_delta", Real, [min_delta])
         if not math.isfinite(min_delta):
-            raise mistake(type(self).__name__, f"Expected a finite min_delta, got {min_delta}", act="called")
+            raise mistake(type(self).__name__, f"Expected a finite min_delta, got {min_delta}")
         if mode not in ("auto", "min", "max"):
-            raise mistake(type(self).__name__, f'Expected the mode "auto", "min" or "max", got {mode!r}', act="called")
+            raise mistake(type(self).__name__, f'Expected the mode "auto", "min" or "max", got {mode!r}')
         self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
 
     def on_train_begin(self, logs: Any = None):
@@ -129,12 +122,9 @@ class _Best(Callback):
                 "fit",
                 f"Expected a quantity to monitor among {', '.join(known)}, got {monitor}"
                 f"{'; give fit validation data' if monitor.startswith('val_') else meant(monitor, known)}",
-                act="called",
             )
         if not known[monitor]:
-            raise mistake(
-                "fit", f"Expected a number to monitor, got {self.monitor}, which is an array", TypeError, "called"
-            )
+            raise mistake("fit", f"Expected a number to monitor, got {self.monitor}, which is an array", TypeError)
         self._greater_is_better(monitor)
 
     def improved(self, logs) -> bool:
@@ -154,7 +144,6 @@ class _Best(Callback):
                 type(self).__name__,
                 f'Expected mode="max" where the greatest {monitor} is best, or '
                 'mode="min" where the least is; none was given',
-                act="called",
             )
         return known
 
@@ -165,7 +154,6 @@ def _monitored(monitor, kind: str) -> str:
             kind,
             f"Expected the name of a quantity to monitor, got {monitor!r}; a patience is given by name, patience=3",
             TypeError,
-            act="called",
         )
     return monitor
 
@@ -187,7 +175,7 @@ class EarlyStopping(_Best):
         restore_best_weights: bool = False,
     ):
         super().__init__(_monitored(monitor, "EarlyStopping"), mode, min_delta)
-        self.patience = as_count("EarlyStopping", "a patience", patience, least=0, act="called")
+        self.patience = as_count("EarlyStopping", "a patience", patience, least=0)
         self.restore_best_weights = restore_best_weights
 
     def on_epoch_end(self, epoch, logs: Any = None):
@@ -228,11 +216,10 @@ class ReduceLROnPlateau(_Best):
             raise mistake(
                 "ReduceLROnPlateau",
                 f"Expected a factor from 0 to below 1 and a min_lr of 0 or more, got {factor} and {min_lr}",
-                act="called",
             )
         self.factor, self.min_lr = factor, min_lr
-        self.patience = as_count("ReduceLROnPlateau", "a patience", patience, least=0, act="called")
-        self.cooldown = as_count("ReduceLROnPlateau", "a cooldown", cooldown, least=0, act="called")
+        self.patience = as_count("ReduceLROnPlateau", "a patience", patience, least=0)
+        self.cooldown = as_count("ReduceLROnPlateau", "a cooldown", cooldown, least=0)
 
     def on_train_begin(self, logs: Any = None):
         super().on_train_begin(logs)
@@ -241,7 +228,6 @@ class ReduceLROnPlateau(_Best):
             raise mistake(
                 "ReduceLROnPlateau",
                 f"Expected an optimizer whose lr is a number, got {type(rate).__name__}, a schedule",
-                act="called",
             )
 
     def on_epoch_end(self, epoch, logs: Any = None):
@@ -266,11 +252,9 @@ class Checkpoint(_Best):
     def __init__(self, path, monitor: str | None = None, *, mode: str = "auto", every_steps: int | None = None):
         super().__init__(monitor, mode)
         self.path = path
-        self.every_steps = (
-            None if every_steps is None else as_count("Checkpoint", "every_steps", every_steps, act="called")
-        )
+        self.every_steps = None if every_steps is None else as_count("Checkpoint", "every_steps", every_steps)
         if monitor is not None and every_steps is not None:
-            raise mistake("Checkpoint", "Expected a quantity to monitor or every_steps, got both", act="called")
+            raise mistake("Checkpoint", "Expected a quantity to monitor or every_steps, got both")
         self._saved = 0  # number of saves by every_steps in this epoch
         self._due = False
 
@@ -313,7 +297,7 @@ class CSVLogger(Callback):
                     rows = list(csv.reader(file))[: 1 + self.trainer.epoch]
             except (ValueError, csv.Error) as error:
                 raise mistake(
-                    "CSVLogger", f"Expected a file of comma-separated values, got {self.path}: {error}", act="called"
+                    "CSVLogger", f"Expected a file of comma-separated values, got {self.path}: {error}"
                 ) from None
         text = io.StringIO()
         csv.writer(text).writerows(rows)

@@ -31,9 +31,7 @@ def save(variables, path) -> None:
 
     named = _by_name("save", variables)
     if "__metadata__" in named:
-        raise mistake(
-            "save", "Expected names for variables, got '__metadata__', which such a file keeps to itself", act="called"
-        )
+        raise mistake("save", "Expected names for variables, got '__metadata__', which such a file keeps to itself")
     arrays = _read(list(named.values()))
     replace_file(path, to_bytes(dict(zip(named, arrays))))
 
@@ -62,7 +60,6 @@ def load(variables, path) -> None:
             "load",
             f"Expected a file that al.save wrote, got {file.path} with PyTorch's names; al.load_torch(model, path) "
             "loads it",
-            act="called",
         )
     if file.metadata.get("format") == _FORMAT:
         names = {name for name in names if name in named or not _OF_TRAINING.match(name)}
@@ -118,7 +115,6 @@ def read_training(path, variables, progress: dict, batches: dict, callbacks: int
         raise mistake(
             "load",
             f"Expected the checkpoint of a training, got {file.path}, which holds none; al.load reads a model from it",
-            act="called",
         )
     names = [name for name in file.names() if not name.startswith("callbacks/")]
     _require_same("missing from", set(named) - set(names), file.path, _OTHER)
@@ -129,9 +125,7 @@ def read_training(path, variables, progress: dict, batches: dict, callbacks: int
     if steps and record["batches"] != batches:
         given, here = (", ".join(f"{key} {value}" for key, value in of.items()) for of in (record["batches"], batches))
         raise mistake(
-            "load",
-            f"Expected the batches with which {file.path} was saved within an epoch, {given}, got {here}",
-            act="called",
+            "load", f"Expected the batches with which {file.path} was saved within an epoch, {given}, got {here}"
         )
     assign_all(named.values(), list(values.values()))
     return record
@@ -152,14 +146,11 @@ def _record(file, epoch, steps, callbacks) -> dict:
             and all(isinstance(state, dict) for state in record["callbacks"])
         )
     if not whole:
-        raise mistake(
-            "load", f"Expected the checkpoint of a training, got {file.path} with a damaged record", act="called"
-        )
+        raise mistake("load", f"Expected the checkpoint of a training, got {file.path} with a damaged record")
     if len(record["callbacks"]) != callbacks:
         raise mistake(
             "load",
             f"Expected the callbacks with which {file.path} was saved, {len(record['callbacks'])}, got {callbacks}",
-            act="called",
         )
     return record
 
@@ -272,14 +263,14 @@ def _by_name(op: str, variables) -> dict:
     if isinstance(given, (str, os.PathLike)) or not isinstance(variables, Iterable):
         call = f"al.{op}(model)" if op == "state" else f"al.{op}(model, path)"
         what = f"{call}, got {type(given).__name__} as the model"
-        raise mistake(op, f"Expected {what}", TypeError, "called")
+        raise mistake(op, f"Expected {what}", TypeError)
     variables = list(variables)
     require_all(op, "variables, or a model", Variable, variables)
     named = {variable.name: variable for variable in variables}
     if not variables:
-        raise mistake(op, "Expected variables, got none (a model has none before its first call)", act="called")
+        raise mistake(op, "Expected variables, got none (a model has none before its first call)")
     if "" in named or len(named) < len(variables):
-        raise mistake(op, f"Expected variables of different names, got {[v.name for v in variables]}", act="called")
+        raise mistake(op, f"Expected variables of different names, got {[v.name for v in variables]}")
     return named
 
 
@@ -287,7 +278,7 @@ def _require_same(what: str, names: set, path: str, hint: str = "") -> None:
     if names:
         shown = ", ".join(sorted(names)[:_MOST_NAMES])
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-        raise mistake("load", f"{shown}{more}: {what} {path}{hint}", act="called")
+        raise mistake("load", f"{shown}{more}: {what} {path}{hint}")
 
 
 def _of_type(file: Stored | InMemory, name: str, variable, hint: str = "") -> np.ndarray:
@@ -296,7 +287,7 @@ def _of_type(file: Stored | InMemory, name: str, variable, hint: str = "") -> np
     expected = variable.dtype, variable.shape
     if given != expected:
         given, expected = (f"{dtype} {shape}" for dtype, shape in (given, expected))
-        raise mistake("load", f"Expected {name} of {expected}, got {given} in {file.path}{hint}", act="called")
+        raise mistake("load", f"Expected {name} of {expected}, got {given} in {file.path}{hint}")
     array = empty(variable.shape, variable.dtype)
     array[...] = file.array(name)
     return array

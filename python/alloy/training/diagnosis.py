@@ -31,9 +31,7 @@ def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
             floats = finite and array.dtype.kind == "f" and array.size
             if floats and not (math.isfinite(array.min()) and math.isfinite(array.max())):
                 place = np.argwhere(~np.isfinite(array))[0]
-                raise mistake(
-                    op, f"Expected finite numbers as {path}, got {array[tuple(place)]} in row {place[0]}", act="called"
-                )
+                raise mistake(op, f"Expected finite numbers as {path}, got {array[tuple(place)]} in row {place[0]}")
     parts = parts_of(op, data)
     found = (
         _negative_weight(given[2] if len(given) > 2 else None)
@@ -41,7 +39,7 @@ def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
         or _wrong_length(programs, parts, given[0])
     )
     if found is not None:
-        raise mistake(op, f"{found[0]} in row {found[1]}", act="called")
+        raise mistake(op, f"{found[0]} in row {found[1]}")
 
 
 def _wrong_length(programs, parts, examples):
@@ -144,7 +142,7 @@ def not_finite(programs, measures, parts, batch, when: str) -> Exception:
 
 
 def _error(message):
-    return mistake("fit", message, FloatingPointError, "called")
+    return mistake("fit", message, FloatingPointError)
 
 
 def _of_batch(programs, measures, parts, batch):

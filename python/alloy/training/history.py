@@ -19,16 +19,12 @@ class Measured(dict):
 
     def __missing__(self, name):
         near = meant(name, self) if isinstance(name, str) else ""
-        raise mistake(
-            "history", f"Expected a quantity among {', '.join(self) or 'none'}, got {name!r}{near}", KeyError, "asked"
-        )
+        raise mistake("history", f"Expected a quantity among {', '.join(self) or 'none'}, got {name!r}{near}", KeyError)
 
     def __format__(self, form):
         if form == "":
             return str(self)
-        raise mistake(
-            "history", f"Expected one quantity, got all of {', '.join(self)}; [name] takes one", TypeError, "used"
-        )
+        raise mistake("history", f"Expected one quantity, got all of {', '.join(self)}; [name] takes one", TypeError)
 
 
 class History(Measured):
@@ -48,9 +44,7 @@ class History(Measured):
         drawn = {name: values for name, values in self.items() if values and not any(map(np.ndim, values))}
         names = list(dict.fromkeys(name.removeprefix("val_") for name in drawn))
         if not names:
-            raise mistake(
-                "plot", "Expected a history with numbers to plot, got none; fit gives one for each epoch", act="called"
-            )
+            raise mistake("plot", "Expected a history with numbers to plot, got none; fit gives one for each epoch")
         columns = len(names) if len(names) <= 3 else 2 if len(names) == 4 else min(4, math.ceil(math.sqrt(len(names))))
         rows = math.ceil(len(names) / columns)
 
@@ -70,7 +64,7 @@ def save_figure(size, draw, path, typed: str):
     """Writes an image of that size in inches, which draw(figure) draws; without a path, gives it to a notebook. typed:
     the called method."""
     if path is None and not in_notebook():
-        raise mistake("plot", f'Expected a path, as {typed}("{typed.split(".")[0]}.png"), got none', act="called")
+        raise mistake("plot", f'Expected a path, as {typed}("{typed.split(".")[0]}.png"), got none')
     _import_matplotlib()
     from matplotlib.figure import Figure
 

@@ -27,16 +27,14 @@ class Measures:
         self.loss = loss
         self._losses = {key: losses.get(one, "Trainer") for key, one in _outputs(loss)}
         if not self._losses:
-            raise mistake("Trainer", f"Expected one loss or more, got {loss!r}", act="called")
+            raise mistake("Trainer", f"Expected one loss or more, got {loss!r}")
         self._weights = dict(_outputs(loss_weights)) if loss_weights is not None else {}
         if loss_weights is not None and self._weights.keys() != self._losses.keys():
-            raise mistake("Trainer", f"Expected a weight for each loss, got {loss_weights!r}", act="called")
+            raise mistake("Trainer", f"Expected a weight for each loss, got {loss_weights!r}")
         require_all("Trainer", "numbers as loss_weights", Real, self._weights.values())
         if None in self._weights or not all(math.isfinite(weight) for weight in self._weights.values()):
             raise mistake(
-                "Trainer",
-                f"Expected finite loss_weights beside several losses, by their outputs, got {loss_weights!r}",
-                act="called",
+                "Trainer", f"Expected finite loss_weights beside several losses, by their outputs, got {loss_weights!r}"
             )
         self._metrics = {}  # name in the history: (output, metric)
         taken = {"loss", *map(_loss_name, self._losses)}
@@ -176,5 +174,5 @@ def _part(structure, key, what, optional=False):
         known = list(structure) if isinstance(structure, dict) else None
         given = known if known is not None else f"{len(leaves(structure))} of no name"
         raise mistake(
-            "Trainer", f"Expected {what} with {key!r}, for which there is a loss or metric, got {given}", act="called"
+            "Trainer", f"Expected {what} with {key!r}, for which there is a loss or metric, got {given}"
         ) from None

@@ -136,7 +136,6 @@ class Programs:
                         "predict",
                         f"Expected outputs with a row for each example, got {describe(tensor)}; give it out while "
                         "training only",
-                        act="called",
                     )
             self._made[key] = self.graph.compile(self._feeds(parts), predictions)
         return self._made[key]
@@ -145,7 +144,7 @@ class Programs:
     def inference(self, parts: Parts | None) -> Executable:
         """Returns a prediction with named fetches. parts: the examples' form; None: the last prediction's."""
         if parts is None and not self._predicted:
-            raise mistake("export", "Expected a model that has seen examples; call fit, or give some", act="called")
+            raise mistake("export", "Expected a model that has seen examples; call fit, or give some")
         given: Parts = list(self._predicted)[-1][0] if parts is None else parts
         prediction = self.prediction(given)
         names = paths(self._predictions(given), "output")
@@ -248,7 +247,7 @@ class Programs:
         if not trainable:
             count = len(self.model.variables)
             given = f"{count} variables, none of which is trainable" if count else "none"
-            raise mistake("fit", f"Expected a model with variables to train, got {given}", act="called")
+            raise mistake("fit", f"Expected a model with variables to train, got {given}")
         if self.stops or self.skips:
             with scope(self.graph, OPTIMIZER):
                 taken = is_finite(loss)  # before the gradients, so that no update waits for it
@@ -329,7 +328,6 @@ class Programs:
                         f"Expected variables that the model knows, got {variable!r} of "
                         f"{variable.location}; make it in the layer's build (add_variable), keep it or its "
                         "layer in an attribute, or set its trainable to False",
-                        act="called",
                     )
 
 
@@ -354,7 +352,6 @@ def _weights_of_classes(class_weight) -> tuple[tuple[int, float], ...]:
             "fit",
             "Expected class_weight as {class: weight}, a dict of classes from 0 on and numbers of 0 or more, got "
             f"{class_weight!r}",
-            act="called",
         )
     return tuple(sorted((int(one), float(weight)) for one, weight in given.items()))
 
@@ -364,11 +361,11 @@ def _weighted_by_class(weight_of, predictions, y, weights):
     if weight_of is None:
         return weights
     if not isinstance(y, Tensor) or not y.dtype.startswith(("int", "uint")):
-        raise mistake("fit", "Expected classes as integers (n,) as the only targets beside class_weight", act="called")
+        raise mistake("fit", "Expected classes as integers (n,) as the only targets beside class_weight")
     greatest = weight_of[-1][0]
     scores = predictions.shape[-1] if isinstance(predictions, Tensor) and predictions.shape else None
     if scores is not None and greatest >= max(scores, 2):  # one score tells two classes apart
-        raise mistake("fit", f"Expected class_weight for classes of {scores} scores, got {greatest}", act="called")
+        raise mistake("fit", f"Expected class_weight for classes of {scores} scores, got {greatest}")
     table = np.ones(greatest + 1, np.float32)
     table[[one for one, _ in weight_of]] = [weight for _, weight in weight_of]
     of_each = gather(y.graph.constant(table), clamp(cast(y, "int32"), 0, greatest))

@@ -55,9 +55,5 @@ def search(batches, train, lowest: float, highest: float, steps: int) -> RateSea
         if mean > least + (_TOO_MUCH - 1) * abs(least):
             break
     if len(lrs) < 3:
-        raise mistake(
-            "find_lr",
-            f"Expected a finite loss with the lowest rate, {lowest}, for 3 steps, got {len(lrs)}",
-            act="called",
-        )
+        raise mistake("find_lr", f"Expected a finite loss with the lowest rate, {lowest}, for 3 steps, got {len(lrs)}")
     return RateSearch(np.array(lrs), np.array(losses), np.array(smoothed), lrs[int(np.argmin(smoothed))] / 10)

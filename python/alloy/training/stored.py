@@ -29,7 +29,7 @@ class Stored:
         try:
             self._tensors = dict(deserialize(content))
         except SafetensorError as error:
-            raise mistake(op, f"Expected a safetensors file, got {self.path}: {error}", act="called") from None
+            raise mistake(op, f"Expected a safetensors file, got {self.path}: {error}") from None
         header = header_of(op, self.path, content[8 : 8 + int.from_bytes(content[:8], "little")])
         self.metadata: dict[str, str] = header.get("__metadata__") or {}
 
@@ -59,7 +59,7 @@ class InMemory:
         for name, array in arrays.items():
             if not isinstance(name, str) or not isinstance(array, (np.ndarray, np.generic)):
                 given = f"{type(name).__name__}: {type(array).__name__}"
-                raise mistake(op, f"Expected a dict of names and NumPy arrays, got {given} in it", TypeError, "called")
+                raise mistake(op, f"Expected a dict of names and NumPy arrays, got {given} in it", TypeError)
             self._arrays[name] = np.asarray(array)
 
     def names(self) -> list[str]:
@@ -81,4 +81,4 @@ def require_file(op: str, path: str) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not stat.S_ISREG(mode):
-        raise mistake(op, f"Expected the path of a file, got {path}, which is another thing", act="called")
+        raise mistake(op, f"Expected the path of a file, got {path}, which is another thing")

@@ -79,17 +79,15 @@ class Trainer:
         require_all("Trainer", "a layer as the model", Layer, [model])
         self.model = model
         self.optimizer = named(optimizer)
-        self.seed = as_count("Trainer", "a seed", seed, least=0, most=math.inf, act="called")
+        self.seed = as_count("Trainer", "a seed", seed, least=0, most=math.inf)
         self.history = History()
         self.epoch = 0  # the number of epochs that have ended or were interrupted
         self.step = 0  # the number of steps that the present epoch has begun
         self.stop_training = False
         self.resumed = False  # True if the present fit goes on from a checkpoint
-        self.steps_per_dispatch = as_count("Trainer", "steps_per_dispatch", steps_per_dispatch, act="called")
+        self.steps_per_dispatch = as_count("Trainer", "steps_per_dispatch", steps_per_dispatch)
         if dtype != "float32" and not is_half(dtype):
-            raise mistake(
-                "Trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}', act="called"
-            )
+            raise mistake("Trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}')
         self._measures = Measures(loss, metrics, loss_weights)
         self._programs = Programs(model, self._measures, self.optimizer, dtype, check_finite)
         self._check_finite = check_finite
@@ -104,11 +102,11 @@ class Trainer:
 
     def __setattr__(self, name, value):
         if "_busy" in vars(self) and name in _FIXED:
-            raise mistake("Trainer", f"Expected {name} to stay what it was; make another Trainer", act="set")
+            raise mistake("Trainer", f"Expected {name} to stay what it was; make another Trainer")
         if "_busy" in vars(self) and name not in vars(self) and not hasattr(type(self), name):
             hint = renamed("Trainer", name) or meant(name, [*dir(type(self)), *vars(self), *_FIXED], 0.85)
             if hint:
-                raise mistake("Trainer", f"A Trainer has no attribute {name} to set{hint}", AttributeError, "set")
+                raise mistake("Trainer", f"A Trainer has no attribute {name} to set{hint}", AttributeError)
         object.__setattr__(self, name, value)
 
     # ---- training ----
@@ -149,12 +147,9 @@ class Trainer:
         as the last step left it."""
         if hasattr(epochs, "__len__") and not isinstance(epochs, str):
             raise mistake(
-                "fit",
-                "Expected examples and targets as one tuple, fit((x, y), epochs), got two arguments",
-                TypeError,
-                "called",
+                "fit", "Expected examples and targets as one tuple, fit((x, y), epochs), got two arguments", TypeError
             )
-        epochs = as_count("fit", "a number of epochs", epochs, "called")
+        epochs = as_count("fit", "a number of epochs", epochs)
         if _is_batched(data) and validation is not None and not _is_batched(validation):
             own, of_validation = None, batch_size
         else:
@@ -172,7 +167,7 @@ class Trainer:
             several = self.steps_per_dispatch, self._programs.step(parts, class_weight, self.steps_per_dispatch)
         validate = None if validation is None else self._evaluation(validation)
         if "averaged_weights" in self._busy:
-            raise mistake("fit", "Expected a fit outside averaged_weights(), whose end would undo it", act="called")
+            raise mistake("fit", "Expected a fit outside averaged_weights(), whose end would undo it")
         with self._alone("fit"):
             self._begin(callbacks, resume, batches)
             self._quantities = self._programs.quantities(validation is not None)
@@ -198,9 +193,7 @@ class Trainer:
         this = object()
         try:
             if self._busy.setdefault(op, this) is not this:
-                raise mistake(
-                    op, f"Expected one {op} of a trainer at a time, got one in the midst of another", act="called"
-                )
+                raise mistake(op, f"Expected one {op} of a trainer at a time, got one in the midst of another")
             yield
         finally:
             if self._busy.get(op) is this:
@@ -338,7 +331,7 @@ class Trainer:
         predict takes the first part."""
         if isinstance(x, tuple) and isinstance(self.model._took, Tensor):
             expected = f"examples for the one input of the model, predict(x), got a tuple of {len(x)}"
-            raise mistake("predict", f"Expected {expected}", TypeError, "called")
+            raise mistake("predict", f"Expected {expected}", TypeError)
         data = as_dataset("predict", x, batch_size)
         parts = parts_of("predict", data)
         try:
@@ -378,13 +371,13 @@ class Trainer:
         has lrs, losses, a suggestion and plot(path). Afterwards all variables have their values from before.
 
         data: as for fit. ValueError: the optimizer's lr is a schedule, or the bounds are no range."""
-        steps = as_count("find_lr", "a number of steps", steps, "called", least=3)
+        steps = as_count("find_lr", "a number of steps", steps, least=3)
         require_all("find_lr", "numbers as bounds", Real, [lowest, highest])
         optimizer, before = self.optimizer, self.optimizer.lr
         if not isinstance(before, Real):
-            raise mistake("find_lr", "Expected an optimizer whose lr is a number, got a schedule", act="called")
+            raise mistake("find_lr", "Expected an optimizer whose lr is a number, got a schedule")
         if not 0 < lowest < highest < math.inf:
-            raise mistake("find_lr", f"Expected 0 < lowest < highest, got {lowest} and {highest}", act="called")
+            raise mistake("find_lr", f"Expected 0 < lowest < highest, got {lowest} and {highest}")
         data = self._dataset("find_lr", data, batch_size, shuffle=True)
         step = self._programs.step(parts_of("find_lr", data))
 
@@ -414,7 +407,7 @@ class Trainer:
         """Measures how long batches take to load, steps to compute, and both together, as in fit. Afterwards all
         variables have their values from before."""
         data = self._dataset("profile_input", data, batch_size)
-        count = as_count("profile_input", "a number of batches", batches, "called")
+        count = as_count("profile_input", "a number of batches", batches)
         step = self._programs.step(parts_of("profile_input", data))
         with self._unchanged():
             return measured_input(data.take(count), step, self._ahead())
@@ -438,7 +431,6 @@ class Trainer:
             "A trainer belongs to a graph and cannot be copied or pickled; use trainer.model, which can, or "
             "trainer.save(path) and fit(resume=path)",
             TypeError,
-            "asked",
         )
 
     def save(self, path) -> None:
@@ -469,15 +461,13 @@ class Trainer:
         exported for any number of rows. OSError: as Executable.export."""
         path = as_path("export", path)
         if (suffix := os.path.splitext(path)[1]) in _FOREIGN:
-            raise mistake(
-                "export", f"Expected a path that ends in .mpsgraphpackage, got {suffix}, another format", act="called"
-            )
+            raise mistake("export", f"Expected a path that ends in .mpsgraphpackage, got {suffix}, another format")
         data = None if x is None else as_dataset("predict", x, 1)
         step = self._programs.inference(None if data is None else parts_of("predict", data))
         if rows is None:
             step.export(path)
             return
-        count = as_count("export", "a number of rows", rows, "called")
+        count = as_count("export", "a number of rows", rows)
         step.export(path, *((count, *(feed.shape or ())[1:]) for feed in step.feeds))
 
     def _load(self, path) -> None:
@@ -490,7 +480,7 @@ class Trainer:
 
     def _require_training(self, op):
         if not self._programs.begun:
-            raise mistake(op, "Expected a training that has begun; call fit first", act="called")
+            raise mistake(op, "Expected a training that has begun; call fit first")
 
     # ---- facts ----
 
@@ -537,9 +527,5 @@ def _is_batched(data) -> bool:
 def _unpadded(result, mask):
     """Returns the rows of the examples, without padding."""
     if len(result) != len(mask):
-        raise mistake(
-            "predict",
-            f"Expected a row for each of {len(mask)} examples that are padded, got {len(result)}",
-            act="called",
-        )
+        raise mistake("predict", f"Expected a row for each of {len(mask)} examples that are padded, got {len(result)}")
     return result[: int(mask.sum())]

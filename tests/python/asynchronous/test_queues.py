@@ -271,13 +271,13 @@ def test_mistakes():
         "al.Queue(graph)": r"Queue\(\) takes 1 positional argument",
         "al.Event(1)": r"Event\(\) takes 1 positional argument",
         "step.submit(ONES, step.submit(ONES, whole).pending(0))": "is int32 but was given a result of float32",
-        "step(step.submit(ONES, whole))": r"given a submission, .* as in submission\[0\]; called at",
-        "step.submit(step.submit(ONES, whole), whole)": r"given a submission, .* as in submission\[0\]; called at",
-        "graph.constant(step.submit(ONES, whole))": r"given a submission, .* as in submission\[0\]; built at",
-        "graph.constant(step.submit(ONES, whole).pending())": r"given a pending fetch, .* submission\[0\]; built at",
+        "step(step.submit(ONES, whole))": r"given a submission, .* as in submission\[0\]; at",
+        "step.submit(step.submit(ONES, whole), whole)": r"given a submission, .* as in submission\[0\]; at",
+        "graph.constant(step.submit(ONES, whole))": r"given a submission, .* as in submission\[0\]; at",
+        "graph.constant(step.submit(ONES, whole).pending())": r"given a pending fetch, .* submission\[0\]; at",
         "event.value = 3": "value",
         "al.Pending()": "Pending",
-        "step.submit(ONES, whole).pending('y')": r"\[pending\] Expected the index of a fetch, got 'y'; called at",
+        "step.submit(ONES, whole).pending('y')": r"\[pending\] Expected the index of a fetch, got 'y'; at",
         "step.submit(ONES, whole).pending(x)": r"\[pending\] Expected the index of a fetch, got <Tensor 'x'",
     }.items():
         with pytest.raises((TypeError, ValueError, AttributeError), match=message):

@@ -649,7 +649,7 @@ WRONG = {
         TypeError,
         "[index] Expected a data set with indices, got a stream",
     ),
-    "index": (lambda: from_arrays(LABELS)[23], IndexError, "[index] Expected an index below 23, got 23; called at "),
+    "index": (lambda: from_arrays(LABELS)[23], IndexError, "[index] Expected an index below 23, got 23; at "),
     "slice": (lambda: from_arrays(LABELS)[:3], TypeError, "take(count) gives the first ones"),
     "batch size": (lambda: from_arrays(LABELS).batch(0), ValueError, "[batch] Expected a size of 1 or more, got 0"),
     "batch size type": (

@@ -389,7 +389,7 @@ def test_no_csv_file(tmp_path):
 @pytest.mark.parametrize("path", [None, 3, ["a"], "a\0b"])
 @pytest.mark.parametrize("name", ["csv", "idx", "npz", "mnist", "cifar10", "image_folder"])
 def test_what_is_no_path(name, path):
-    with pytest.raises((TypeError, ValueError), match=rf"^\[{name}\] Expected a path, got .*; called at "):
+    with pytest.raises((TypeError, ValueError), match=rf"^\[{name}\] Expected a path, got .*; at "):
         getattr(al.data, name)(path)
 
 

@@ -54,7 +54,7 @@ def test_another_device(kind):
     with pytest.raises(
         ValueError,
         match=rf"^\[device\] Expected '{own}', .*, got {re.escape(repr(kind))}; "
-        r"called at .*test_device\.py:\d+\.$",
+        r"at .*test_device\.py:\d+\.$",
     ):
         al.device(kind)
 

@@ -128,7 +128,7 @@ def test_indexing_of_unknown_dimensions(graph):
     ids=str,
 )
 def test_wrong_index(key, kind, says, x):
-    with pytest.raises(kind, match=rf"^\[slice\] .*{says}.*; built at .*{re.escape(here(1))}\.$"):
+    with pytest.raises(kind, match=rf"^\[slice\] .*{says}.*; at .*{re.escape(here(1))}\.$"):
         x[key]
 
 
@@ -136,7 +136,7 @@ def test_a_tensor_is_not_a_value(x):
     for use in (bool, iter, list, np.asarray):
         with pytest.raises(TypeError, match=rf"float32\(2, 3\).*{re.escape(here(1))}"):
             use(x)
-    with pytest.raises(TypeError, match=r"^\[add\] Expected a tensor, a number or an array, got str; built at "):
+    with pytest.raises(TypeError, match=r"^\[add\] Expected a tensor, a number or an array, got str; at "):
         x + "1"
     assert len(x) == 2
     assert repr(x) == "<Tensor 'x' float32(2, 3)>"
@@ -465,7 +465,7 @@ def test_attributes_of_another_kind(x):
         (lambda: x.graph.compile([x], [x], [al.SGD(1)]), "updates, got SGD"),
         (lambda: x.graph.compile("x", [x]), "a list of feeds, got str"),
     ]:
-        with pytest.raises(TypeError, match=rf"^\[\w+\] .*{says}.*; (built|set) at .*test_graph\.py:\d+\.$"):
+        with pytest.raises(TypeError, match=rf"^\[\w+\] .*{says}.*; (built )?at .*test_graph\.py:\d+\.$"):
             mistake()
 
 
@@ -479,7 +479,7 @@ def test_illegal_attributes(x):
         (lambda: al.conv2d(image, weights, strides=(1, 2, 3)), r"2 positive strides.*\(1, 2, 3\)"),
         (lambda: al.conv2d(image, np.ones((1, 1, 1, 3), np.float32), groups=2), "groups"),
     ]:
-        with pytest.raises(ValueError, match=rf"^\[\w+\] .*{says}.*; (built|set) at .*test_graph\.py:\d+\.$"):
+        with pytest.raises(ValueError, match=rf"^\[\w+\] .*{says}.*; (built )?at .*test_graph\.py:\d+\.$"):
             mistake()
 
 

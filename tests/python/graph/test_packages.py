@@ -118,7 +118,7 @@ def test_arrays_are_taken_as_steps_take_them(tmp_path):
             [np.zeros((3, 3), np.float32), np.zeros(3, np.int32)],
             {},
             ValueError,
-            r"has shape \(\?, 2\) but was fed shape \(3, 3\); called at",
+            r"has shape \(\?, 2\) but was fed shape \(3, 3\); at",
         ),
         ([np.zeros((3, 2), np.int32), np.zeros(3, np.int32)], {}, TypeError, r"'x' is float32 but was given"),
         (
@@ -432,7 +432,7 @@ def test_what_is_no_place_no_device_and_no_copy(exported, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     step = al.load_executable(exported)
     for call in step.export, al.load_executable, al.Graph().compile([], []).export:
-        with pytest.raises(ValueError, match="Expected a path, got ''; called at"):
+        with pytest.raises(ValueError, match="Expected a path, got ''; at"):
             call("")
         with pytest.raises(ValueError, match=r"Expected a path of UTF-8, got b'a"):
             call(b"a\xff")

@@ -144,7 +144,7 @@ def test_variables_are_made_once_and_named():
     assert first.shape == (None, 4)
     model(graph.placeholder((2, 5, 5, 1)))
     assert [v.name for v in graph.variables] == names
-    with pytest.raises(ValueError, match=r"^\[Sequential\] .*another graph; built at .*test_nn\.py:\d+\.$"):
+    with pytest.raises(ValueError, match=r"^\[Sequential\] .*another graph; at .*test_nn\.py:\d+\.$"):
         model(al.Graph().placeholder((2, 5, 5, 1)))
 
 
@@ -263,7 +263,7 @@ def test_names_of_a_training_step():
 def test_wrong_inputs(layer, shape, says):
     graph = al.Graph()
     layer = layer()
-    with pytest.raises(ValueError, match=rf"{says}.*built at .*test_nn\.py:\d+\.$"):
+    with pytest.raises(ValueError, match=rf"{says}.*; (built )?at .*test_nn\.py:\d+\.$"):
         layer(graph.placeholder(shape))
 
 
@@ -491,7 +491,7 @@ def test_mistakes_with_layers():
             use(Forgetful())
     for name in ("requires_grad", "trainble", "trainables"):
         with pytest.raises(
-            AttributeError, match=f"^\\[Dense\\] A Dense has no attribute {name} to set; .*trainable; set at"
+            AttributeError, match=f"^\\[Dense\\] A Dense has no attribute {name} to set; .*trainable; at"
         ):
             setattr(al.nn.Dense(3), name, False)
     layer = al.nn.Dense(3)

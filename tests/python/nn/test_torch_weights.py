@@ -593,7 +593,7 @@ def test_a_model_that_is_none(tmp_path):
 
 def test_load_says_what_loads_pytorchs_file(tmp_path):
     path = written(tmp_path, tensors())
-    with pytest.raises(ValueError, match=r"with PyTorch's names; al.load_torch\(model, path\) loads it; called at "):
+    with pytest.raises(ValueError, match=r"with PyTorch's names; al.load_torch\(model, path\) loads it; at "):
         al.load(small(), path)
 
 

@@ -383,7 +383,7 @@ def test_what_is_refused(call, kind, said):
     with pytest.raises(kind) as error:
         call()
     assert said in str(error.value)
-    assert re.search(r"; (built|called) at .*test_custom_gradient.py:\d+\.$", str(error.value))
+    assert re.search(r"; (built )?at .*test_custom_gradient.py:\d+\.$", str(error.value))
     assert GRAPH.compile([A], [held(A)])(X)[0].tolist() == X.tolist()  # the graph is as it was
 
 

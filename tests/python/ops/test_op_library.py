@@ -484,7 +484,7 @@ def test_a_library_that_has_been_compiled_anew_since(tmp_path):
     ops = al.load_op_library(compiled(SOURCES / "trial.c", path, 'NAME="anew"'))
     path.unlink()
     compiled(SOURCES / "trial.c", path, 'NAME="newer"')
-    with pytest.raises(ValueError, match=r"Expected the file .*anew.so as it was when it was loaded, .*; called at"):
+    with pytest.raises(ValueError, match=r"Expected the file .*anew.so as it was when it was loaded, .*; at"):
         al.load_op_library(path)
     graph = al.Graph()
     x = graph.placeholder((1,))
@@ -557,7 +557,7 @@ LIBRARIES = [
 def test_libraries_that_are_refused(ops, built, macros, said):
     path = built(*macros)
     for _ in range(2):
-        with pytest.raises(ValueError, match=rf"^\[load_op_library\] Expected {said}.*; called at .*\.py:\d+\.$"):
+        with pytest.raises(ValueError, match=rf"^\[load_op_library\] Expected {said}.*; at .*\.py:\d+\.$"):
             al.load_op_library(path)
 
 
@@ -572,7 +572,7 @@ def test_what_was_refused_can_be_compiled_anew(tmp_path):
 
 
 def test_files_that_are_no_libraries(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"^\[load_op_library\] There is no file .*none.so; called at .*\.$"):
+    with pytest.raises(FileNotFoundError, match=r"^\[load_op_library\] There is no file .*none.so; at .*\.$"):
         al.load_op_library(tmp_path / "none.so")
     with pytest.raises(FileNotFoundError, match="There is no file"):
         al.load_op_library(tmp_path)

@@ -217,7 +217,7 @@ def test_whatever_has_a_graph_can_be_drawn(suffix, tmp_path, rng):
     assert "<title>Fork</title>" in drawn_of(model, path) and "test_drawing.py:" in text
     assert "head" not in drawn_of(y["mean"], path) and "sgd" in drawn_of(step, path)
     trainer = al.Trainer(Fork(), {"logits": "mean_squared_error", "mean": "mean_squared_error"}, "adam")
-    with pytest.raises(ValueError, match=r"^\[draw\] Expected a trainer after its first fit; called at"):
+    with pytest.raises(ValueError, match=r"^\[draw\] Expected a trainer after its first fit; at"):
         al.draw(trainer, path)
     data = rng.normal(size=(8, 3)).astype(np.float32)
     trainer.fit((data, {"logits": np.zeros((8, 2), np.float32), "mean": np.zeros(8, np.float32)}), progress=False)
@@ -229,7 +229,7 @@ def test_what_cannot_be_drawn(tmp_path):
     graph = al.Graph()
     x = graph.placeholder((2,))
     cases = [
-        (x, "x.png", ValueError, r"\[draw\] Expected a path that ends with \.html or \.svg, got '.*x\.png'; called at"),
+        (x, "x.png", ValueError, r"\[draw\] Expected a path that ends with \.html or \.svg, got '.*x\.png'; at"),
         (al.nn.Dense(2), "x.svg", ValueError, r"\[draw\] Expected a layer that has been called, for instance model\("),
         (3, "x.svg", TypeError, r"\[draw\] Expected a layer, a trainer, tensors, a graph or an executable, got int"),
         ([], "x.svg", TypeError, "got nothing"),

@@ -96,7 +96,7 @@ def test_wrong_pairs(graph):
         ([(np.float32([1, 2]), v)], TypeError, "pairs of a gradient and its variable"),
     ]:
         for optimizer in (al.SGD(), al.Adam()):
-            with pytest.raises(kind, match=rf"^\[\w+\] .*{says}.*; built at .*test_optimizers\.py:\d+\.$"):
+            with pytest.raises(kind, match=rf"^\[\w+\] .*{says}.*; (built )?at .*test_optimizers\.py:\d+\.$"):
                 optimizer.apply(pairs)
     assert len(graph.variables) == before and al.SGD().apply([]) == []
 
@@ -332,7 +332,7 @@ def test_learning_rates_that_cannot_be_set(make):
     untouched.lr = al.schedules.polynomial(0.1, 5)
     for optimizer, rate in ((number, al.schedules.polynomial(0.1, 5)), (number, v), (schedule, 0.1)):
         with pytest.raises(
-            ValueError, match=r"Expected lr to stay (a number|the schedule), .*; set at .*test_optimizers\.py:\d+\.$"
+            ValueError, match=r"Expected lr to stay (a number|the schedule), .*; at .*test_optimizers\.py:\d+\.$"
         ):
             optimizer.lr = rate
 
@@ -353,7 +353,7 @@ def use_a_rate_of_one_element():
         (lambda: al.Adam(betas=0.9), ValueError, "Expected two numbers as betas, got 0.9"),
         (lambda: al.Adam(eps=-1e-9), ValueError, "Expected eps of 0 or more"),
         (lambda: al.Adam(betas=("x", 0)), TypeError, "numbers"),
-        (lambda: al.Adam(learning_rate=0.1), TypeError, r"^\[Adam\] There is no option learning_rate; use lr; set"),
+        (lambda: al.Adam(learning_rate=0.1), TypeError, r"^\[Adam\] There is no option learning_rate; use lr; at"),
         (lambda: al.Adam(epsilon=0.1), TypeError, r"^\[Adam\] There is no option epsilon; "),
         (lambda: al.AdamW(weight_decy=0.1), TypeError, "no option weight_decy; the nearest is weight_decay"),
         (lambda: setattr(al.SGD(), "learning_rate", 0.1), TypeError, "no option learning_rate; use lr"),
@@ -427,7 +427,7 @@ def test_groups_have_their_own_options(rng):
 )
 def test_wrong_groups(groups, kind, says):
     v = al.Graph().variable([1.0])
-    with pytest.raises(kind, match=rf"^\[SGD\] .*{says}.*; (built|set) at .*test_optimizers\.py:\d+\.$"):
+    with pytest.raises(kind, match=rf"^\[SGD\] .*{says}.*; (built )?at .*test_optimizers\.py:\d+\.$"):
         al.SGD(groups=groups).minimize(al.sum(v))
 
 
@@ -452,7 +452,7 @@ def test_options_are_fixed_once_steps_are_made():
     optimizer = al.SGD(0.1, momentum=0.9)
     optimizer.momentum = 0.5
     optimizer.minimize(al.sum(v))
-    with pytest.raises(ValueError, match=r"^\[SGD\] Expected momentum to stay what it was.*; set at .*\.py:\d+\.$"):
+    with pytest.raises(ValueError, match=r"^\[SGD\] Expected momentum to stay what it was.*; at .*\.py:\d+\.$"):
         optimizer.momentum = 0.9
     assert optimizer.momentum == 0.5
 

@@ -67,7 +67,7 @@ def test_a_file_of_something_else_changes_nothing(change, says, path):
     change(arrays)
     save_file(arrays, path)
     before = [v.numpy() for v in m.variables]
-    with pytest.raises(ValueError, match=rf"^\[load\] .*{says}.*; called at .*test_save\.py:\d+\.$"):
+    with pytest.raises(ValueError, match=rf"^\[load\] .*{says}.*; at .*test_save\.py:\d+\.$"):
         al.load(m, path)
     for value, variable in zip(before, m.variables):
         np.testing.assert_array_equal(variable.numpy(), value)
@@ -367,7 +367,7 @@ print(refused > 0)
 def test_damaged_headers(header, path):
     path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(8))
     v = al.Graph().variable(np.ones(2, np.float32), "v")
-    with pytest.raises(ValueError, match=r"^\[load\] Expected a safetensors file, got .*; called at "):
+    with pytest.raises(ValueError, match=r"^\[load\] Expected a safetensors file, got .*; at "):
         al.load([v], path)
     assert v.numpy().tolist() == [1, 1]
 
@@ -388,7 +388,7 @@ def test_a_name_that_a_file_has_twice_is_refused(path):
     path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
     v = al.Graph().variable([1.0], name="v")
     for load in (lambda: al.load([v], path), lambda: al.init.from_file(path, "v")):
-        with pytest.raises(ValueError, match=r"^\[\w+\] Expected each name once in .*, got 'v' twice; called at "):
+        with pytest.raises(ValueError, match=r"^\[\w+\] Expected each name once in .*, got 'v' twice; at "):
             load()
 
 
@@ -401,5 +401,5 @@ def test_memory_that_is_missing_is_told_with_the_file(path, monkeypatch):
     for module in ("training.stored", "data.tables"):
         monkeypatch.setattr(f"alloy.{module}.open", no_memory, raising=False)
     for read in (lambda: al.load([al.Graph().variable([1.0], name="v")], path), lambda: al.data.csv(path)):
-        with pytest.raises(MemoryError, match=rf"^\[\w+\] There is no memory for the contents of {path}; called at "):
+        with pytest.raises(MemoryError, match=rf"^\[\w+\] There is no memory for the contents of {path}; at "):
             read()

@@ -113,5 +113,5 @@ def test_images_in_a_pipeline(rng):
 
 
 def test_a_model_that_is_no_layer():
-    with pytest.raises(TypeError, match=r"^\[Classifier\] Expected a layer from model, got int; called at"):
+    with pytest.raises(TypeError, match=r"^\[Classifier\] Expected a layer from model, got int; at"):
         al.sklearn.Classifier(lambda features, classes: 3).fit(np.ones((4, 2)), [0, 1, 0, 1])

@@ -210,7 +210,7 @@ WRONG_DATA = [
 
 @pytest.mark.parametrize("data, kind, says", WRONG_DATA)
 def test_wrong_data(data, kind, says):
-    with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; (called|built) at .*test_trainer\.py:\d+\.$"):
+    with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; (built )?at .*test_trainer\.py:\d+\.$"):
         trainer().fit(data, epochs=1)
 
 
@@ -219,7 +219,7 @@ def test_wrong_data(data, kind, says):
     [({"loss": "cross_entropy"}, "cross_entropy"), ({"loss": "square"}, "square"), ({"metrics": ["acc"]}, "acc")],
 )
 def test_wrong_names(arguments, given):
-    with pytest.raises(ValueError, match=rf"^\[Trainer\] .*'{given}'.*; called at .*test_trainer\.py:\d+\.$"):
+    with pytest.raises(ValueError, match=rf"^\[Trainer\] .*'{given}'.*; at .*test_trainer\.py:\d+\.$"):
         trainer(**arguments)
 
 
@@ -276,7 +276,7 @@ def test_a_loss_that_is_not_finite_changes_nothing(storage, optimizer, rng):
         FloatingPointError,
         match=r"^\[fit\] The loss is (inf|nan) in step 1 of epoch 1, which changed nothing: the first "
         r"tensor that is not finite, in 1 of 8 elements, is float32\(\?, 1\) of exp, built at .*test_trainer\.py:\d+; "
-        r"called at .*test_trainer\.py:\d+\.$",
+        r"at .*test_trainer\.py:\d+\.$",
     ):
         t.fit((x[8:16], y[8:16]), 1, batch_size=8, shuffle=False, progress=False)
     for v in graph.variables:
@@ -595,7 +595,7 @@ def test_monitored_quantities_have_a_direction(rng, tmp_path):
 @pytest.mark.parametrize(
     "name, near",
     [
-        ("epoch_end", "called at"),
+        ("epoch_end", "at"),
         ("on_batch_end", "the nearest is on_train_batch_end"),
         ("on_epoch_ends", "the nearest is on_epoch_end"),
         ("on_something", "the nearest is on_"),
@@ -626,7 +626,7 @@ def test_misspelt_callbacks(name, near):
     ],
 )
 def test_wrong_arguments_of_fit(arguments, kind, says, rng):
-    with pytest.raises(kind, match=rf"^\[(fit|batch)\] .*{says}.*; (called|built) at .*test_trainer\.py:\d+\.$"):
+    with pytest.raises(kind, match=rf"^\[(fit|batch)\] .*{says}.*; (built )?at .*test_trainer\.py:\d+\.$"):
         trainer().fit(**{"data": linear_data(4, rng), "epochs": 1, "progress": False} | arguments)
 
 
@@ -641,7 +641,7 @@ def test_wrong_arguments_of_fit(arguments, kind, says, rng):
     ],
 )
 def test_wrong_arguments_of_a_trainer(arguments, says):
-    with pytest.raises(TypeError, match=rf"^\[Trainer\] .*{says}; (built|called) at .*test_trainer\.py:\d+\.$"):
+    with pytest.raises(TypeError, match=rf"^\[Trainer\] .*{says}; (built )?at .*test_trainer\.py:\d+\.$"):
         trainer(**arguments)
     with pytest.raises(TypeError, match=r"^\[Trainer\] Expected a layer as the model, got function"):
         al.Trainer(trainer, "mean_squared_error", al.SGD())
@@ -726,9 +726,7 @@ def test_the_state_of_a_callback_must_be_plain(state, says, rng, tmp_path):
 
     t = trainer()
     callbacks = [Mine(), al.Checkpoint(tmp_path / "x")]
-    with pytest.raises(
-        TypeError, match=rf"^\[save\] Expected .* as the state of Mine, got {re.escape(says)}; called at"
-    ):
+    with pytest.raises(TypeError, match=rf"^\[save\] Expected .* as the state of Mine, got {re.escape(says)}; at"):
         t.fit(linear_data(4, rng), progress=False, callbacks=callbacks)
     assert not (tmp_path / "x").exists() and t.fit(linear_data(4, rng), progress=False)["loss"]
 
