@@ -235,7 +235,8 @@ class OpAdder {
     add(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{-2}}}, 5 * 6);
     add(OpCode::softmax_cross_entropy, {x, c}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}},
         7 * 6);
-    // 2 * 2 scores of 3 products each, with the mask and their softmax, which weigh 3 numbers each; the scale comes first.
+    // 2 * 2 scores of 3 products each, with the mask and their softmax, which weigh 3 numbers each; the scale comes
+    // first.
     add(OpCode::scaled_dot_product_attention, {x, c, x, placeholder(graph_, f32({2, 2}))}, {{Attr::kScale, 0.5}},
         6 + (2 * 2) * (2 * 3 + 1 + 5 + 2 * 3));
     const Value image = placeholder(graph_, f32({2, 5, 5, 4})), weights = placeholder(graph_, f32({3, 3, 2, 6}));

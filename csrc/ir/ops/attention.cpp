@@ -83,9 +83,9 @@ struct Attention {
     q = cast(query, dtype) * scale;
     k = cast(key, dtype);
     v = cast(value, dtype);
-    const Expr scores = matmul(q, k, false, true);
-    const int64_t last = scores.shape().ranked() ? rank_of(scores) - 1 : -1;
-    weights = softmax(mask ? scores + cast(mask, dtype) : scores, last);
+    Expr scores = matmul(q, k, false, true);
+    if (mask) scores = scores + cast(mask, dtype);
+    weights = softmax(scores, scores.shape().ranked() ? rank_of(scores) - 1 : -1);
   }
   Expr q, k, v, weights;  // q times the scale
 };

@@ -10,6 +10,7 @@ from alloy.nn.dense import Dense
 from alloy.nn.dropout import Dropout
 from alloy.nn.layer import Layer
 from alloy.ops import cast, cumsum, expand_dims, logical_and, matmul, reshape, tile, transpose, where
+from alloy.ops.apply import apply, as_tensor
 from alloy.ops.attention import added, attention_weights, scaled_dot_product_attention
 
 

@@ -1,4 +1,5 @@
-// Softmax, its logarithm and the cross entropy.
+// Softmax, its logarithm, the cross entropy, and attention.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -58,6 +59,40 @@ Arrays<double> cross_entropy(const Op& op, const Arrays<double>& in) {
   return {out};
 }
 
+// The weights of the values are the softmax of scale * query key^T + mask, for each query. Leading axes broadcast.
+Arrays<double> attention(const Op& op, const Arrays<double>& in) {
+  const double scale = op.attributes.number(Attr::kScale);
+  const int64_t features = in[0].dims[in[0].dims.size() - 1], others = in[1].dims[in[1].dims.size() - 2];
+  Array out(op.results[0].shape.dims());
+  size_t next = 0;
+  for_each_index(out.dims, [&](const Dims& index) {
+    Dims query = index, key = index, score = index;
+    const int64_t last = index.size() - 1;
+    std::vector<double> scores(static_cast<size_t>(others));
+    for (int64_t k = 0; k < others; ++k) {
+      double& sum = scores[static_cast<size_t>(k)] = 0;
+      for (int64_t i = 0; i < features; ++i) {
+        query[last] = key[last] = i;
+        key[last - 1] = k;
+        sum += in[0].values[position(in[0].dims, query)] * in[1].values[position(in[1].dims, key)];
+      }
+      score[last] = k;
+      sum = scale * sum + (in.size() > 3 ? in[3].values[position(in[3].dims, score)] : 0);
+    }
+    const double greatest = *std::max_element(scores.begin(), scores.end());
+    double weights = 0, weighted = 0;
+    for (int64_t k = 0; k < others; ++k) {
+      const double weight = std::exp(scores[static_cast<size_t>(k)] - greatest);
+      key[last - 1] = k;
+      key[last] = index[last];
+      weights += weight;
+      weighted += weight * in[2].values[position(in[2].dims, key)];
+    }
+    out.values[next++] = weighted / weights;
+  });
+  return {out};
+}
+
 }  // namespace
 
 Function<double> softmax(OpCode code) {
@@ -65,6 +100,7 @@ Function<double> softmax(OpCode code) {
     case OpCode::softmax: return exp_log_softmax;
     case OpCode::log_softmax: return log_softmax;
     case OpCode::softmax_cross_entropy: return cross_entropy;
+    case OpCode::scaled_dot_product_attention: return attention;
     default: return nullptr;
   }
 }

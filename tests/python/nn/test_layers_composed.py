@@ -94,9 +94,7 @@ def test_what_is_no_structure_of_tensors():
         ([x, [np.float32(1)]], "got float32"),
         (3, "got int"),
     ):
-        with pytest.raises(
-            TypeError, match=rf"^\[Dense\] Expected a tensor, or a tuple, list or dict .*{says}.*; at"
-        ):
+        with pytest.raises(TypeError, match=rf"^\[Dense\] Expected a tensor, or a tuple, list or dict .*{says}.*; at"):
             nn.Dense(3)(wrong)
     with pytest.raises(ValueError, match=r"^\[TwoTowers\] Expected tensors of one graph, got .* and .* of another"):
         TwoTowers()((x, other))

@@ -325,5 +325,5 @@ def test_places_are_those_of_the_user(tmp_path, monkeypatch):
         lambda: sorted([v, v], key=lambda t: bool(t)),
         lambda: functools.reduce(lambda a, b: a + b, [v, al.Graph().variable([1.0])]),
     ):
-        with pytest.raises((TypeError, ValueError), match=r"at (tests/python/)?test_hostile\.py:\d+\.$"):
+        with pytest.raises((TypeError, ValueError), match=r"at (tests/python/tools/)?test_hostile\.py:\d+\.$"):
             use()

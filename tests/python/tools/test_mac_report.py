@@ -524,7 +524,7 @@ def test_a_session_over_ssh_and_no_homebrew_are_told(mac):
     assert (
         status == 0
         and "no, over SSH" in facts
-        and "better run this in a Terminal window" in facts
+        and "run this in a Terminal window" in facts
         and "GoogleTest" in facts
     )
 

@@ -516,7 +516,7 @@ def test_mixed_precision(dtype):
         results[kind] = trainer.evaluate(test)["accuracy"]
         assert all(v.dtype == "float32" for v in model.variables)
         assert ("skipped_steps" in history) == (kind == "float16")
-        assert trainer.predict(test[0]).dtype == al.graph.dtypes.numpy_dtype(kind)
+        assert trainer.predict(test[0]).dtype == al.engine.dtypes.numpy_dtype(kind)
     assert results[dtype] > 0.9 and abs(results[dtype] - results["float32"]) < 0.02
 
 

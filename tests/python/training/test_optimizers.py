@@ -481,7 +481,7 @@ class Memory(al.Optimizer):
 
 @pytest.mark.parametrize("dtype", ["float32", *HALVES])
 def test_an_optimizer_of_a_users(dtype, graph):
-    element = al.graph.dtypes.numpy_dtype(dtype)
+    element = al.engine.dtypes.numpy_dtype(dtype)
     variables = [graph.variable(np.zeros(shape, element)) for shape in ((2,), ())]
     slopes = [graph.placeholder(v.shape, dtype) for v in variables]
     step = graph.compile(slopes, [], Memory(0.25, groups={lambda v: v.shape == (): {"keep": 0.0}}).apply(
