@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.asynchronous import awaiting
+from alloy.asynchronous import submission
 
 ONES = np.ones(8, np.float32)
 
@@ -30,9 +30,9 @@ def running_sum(storage="variable"):
 def nothing_is_kept():
     yield
     deadline = time.perf_counter() + 20
-    while awaiting._awaited and time.perf_counter() < deadline:  # cancelled ones, until their steps are over
+    while submission._awaited and time.perf_counter() < deadline:  # cancelled ones, until their steps are over
         time.sleep(0.01)
-    assert not awaiting._awaited
+    assert not submission._awaited
 
 
 @pytest.mark.parametrize("storage", ["variable", "buffers"])

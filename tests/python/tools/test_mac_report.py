@@ -522,10 +522,7 @@ def test_a_session_over_ssh_and_no_homebrew_are_told(mac):
     (mac.directory / "brew").unlink()
     status, facts = mac.preflight(SSH_CONNECTION="1 2 3 4")
     assert (
-        status == 0
-        and "no, over SSH" in facts
-        and "run this in a Terminal window" in facts
-        and "GoogleTest" in facts
+        status == 0 and "no, over SSH" in facts and "run this in a Terminal window" in facts and "GoogleTest" in facts
     )
 
 
