@@ -518,11 +518,8 @@ void bind_graph(py::module_& m) {
           "The place of variables between runs: \"variable\" or \"buffers\".")
       .def_property_readonly("_is_on_host", [](const GraphRef& graph) { return graph->is_on_host(); })
       .def_property(
-          "_most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); },
-          [](const GraphRef& graph, size_t count) {
-            if (count == 0) throw py::value_error("[most_in_flight] Expected a number of steps of at least 1, got 0");
-            graph->set_most_in_flight(count);
-          })
+          "most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); },
+          [](const GraphRef& graph, size_t count) { graph->set_most_in_flight(count); })
       // Python's methods without the underscore check the arguments, and add the position in the user's source.
       .def("_placeholder", &placeholder)
       .def("_constant", &constant)

@@ -18,6 +18,8 @@ def completes(written):
     """Adds the members of a class, and those of the bases before the last, to the last base, which is the engine's
     class. Returns that, with the documentation and the module of the class."""
     engine = written.__bases__[-1]
+    if "__init__" in vars(written):
+        written.__init__.__qualname__ = written.__name__  # in Python's own messages: "Queue() takes ..."
     for cls in reversed(written.__mro__):
         for name, member in () if issubclass(engine, cls) else vars(cls).items():
             if name not in vars(_Empty):

@@ -19,7 +19,8 @@ from alloy.messages.text import type_text
 from alloy.ops.apply import as_sequence, as_tensor, require_all, require_tensor
 
 _KEPT_RUNS = 8  # executables of Graph.run
-_begin = _core.Graph.__init__
+# The engine's own, without checks.
+_begin, _in_flight = _core.Graph.__init__, _core.Graph.most_in_flight
 
 
 @completes
@@ -53,11 +54,11 @@ class Graph(Uncopied, _core.Graph):
     def most_in_flight(self) -> int:
         """The number of submitted steps (Executable.submit) in flight at which the next one waits; 2 at first.
         ValueError: less than 1."""
-        return self._most_in_flight
+        return _in_flight.fget(self)
 
     @most_in_flight.setter
     def most_in_flight(self, count) -> None:
-        self._most_in_flight = as_count("most_in_flight", "a number of steps", count)
+        _in_flight.fset(self, as_count("most_in_flight", "a number of steps", count))
 
     def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
         """Makes a tensor that each run is fed. None in the shape is an extent that may differ from run to run; None as
