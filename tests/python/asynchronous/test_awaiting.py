@@ -2,8 +2,6 @@
 
 import asyncio
 import gc
-import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -13,6 +11,7 @@ import pytest
 
 import alloy as al
 from alloy.asynchronous import submission
+from running import at_once, check_ends, program
 
 ONES = np.ones(8, np.float32)
 
@@ -126,7 +125,7 @@ def test_a_loop_that_has_closed_before_the_end():
 
 
 def test_loops_on_several_threads():
-    steps, results = [running_sum() for _ in range(2)], []
+    steps = [running_sum() for _ in range(2)]
 
     def work(seed):
         async def one(i):
@@ -136,14 +135,9 @@ def test_loops_on_several_threads():
         async def main():
             return all([all(await asyncio.gather(*map(one, range(20)))) for _ in range(10)])
 
-        results.append(asyncio.run(main()))
+        return asyncio.run(main())
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == [True] * 4
+    assert at_once(work, range(4)) == [True] * 4
     assert [step(0 * ONES)[0][0] for step in steps] == [40 * sum(range(i, 20, 2)) for i in range(2)]
 
 
@@ -217,8 +211,7 @@ step(ones)
 
 
 def run(code):
-    program = SETUP + textwrap.dedent(code)
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+    return program(SETUP + textwrap.dedent(code), seconds=30)
 
 
 def test_ctrl_c_while_awaiting():
@@ -253,11 +246,7 @@ def test_the_interpreter_may_end_meanwhile():
         "task = loop.create_task(main())\nloop.call_later(0.05, loop.stop)\nloop.run_forever()\n"
         "task._log_destroy_pending = False; os.close(2)",
     ]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    programs = [SETUP + code + "\nprint('end')" for code in codes]
-    for process in [subprocess.Popen([sys.executable, "-c", program], **pipes) for program in programs]:
-        output, errors = process.communicate(timeout=30)
-        assert (process.returncode, output, errors) == (0, "end\n", ""), process.args[-1]
+    check_ends(SETUP + code for code in codes)
 
 
 @pytest.mark.skipif(al.device().kind != "cpu", reason="a forked child can use the CPU alone")

@@ -10,6 +10,7 @@ import pytest
 
 import alloy as al
 from kinds import CHILDREN_COMPUTE, FAST
+from running import program
 
 SETUP = """
 import os, signal, sys, threading, time
@@ -24,8 +25,7 @@ a = np.ones((700, 700), np.float32)
 
 
 def run(code, storage="variable", **options):
-    program = SETUP % storage + textwrap.dedent(code)
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, **options)
+    return program(SETUP % storage + textwrap.dedent(code), seconds=100, **options)
 
 
 # What a child tries that was forked while another thread ran or compiled; a hang ends by the alarm's signal.
@@ -148,14 +148,8 @@ print("worked")
 
 def interrupted(code, delay):
     """The exit status and the errors of a program that gets a Ctrl-C so many seconds after it said that it begins."""
-    program = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-        + SETUP % "variable"
-        + textwrap.dedent(code)
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    code = SETUP % "variable" + "signal.signal(signal.SIGINT, signal.default_int_handler)\n" + code
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "begins\n"
     time.sleep(delay)
     process.send_signal(signal.SIGINT)

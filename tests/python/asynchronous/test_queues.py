@@ -1,9 +1,6 @@
 """Queues, events and results that are fed before they are there."""
 
 import gc
-import os
-import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -13,6 +10,7 @@ import pytest
 
 import alloy as al
 from kinds import FAST
+from running import at_once, check_ends, program
 
 ONES = np.ones(8, np.float32)
 
@@ -310,8 +308,7 @@ gate, first, second = al.Event(), al.Queue(), al.Queue()
 
 
 def run(code, seconds=20):
-    program = SETUP + textwrap.dedent(code)
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=seconds)
+    return program(SETUP + textwrap.dedent(code), seconds=seconds)
 
 
 def test_a_program_ends_where_steps_wait_for_ever():
@@ -326,11 +323,7 @@ def test_a_program_ends_where_steps_wait_for_ever():
         "threading.Thread(target=gate.wait, args=(1,), daemon=True).start(); time.sleep(0.1)",
         "step.submit(ones, wait_for=(gate, 1)); threading.Thread(target=v.numpy, daemon=True).start(); time.sleep(0.1)",
     ]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    programs = [SETUP + code + "\nprint('end')" for code in codes]
-    for process in [subprocess.Popen([sys.executable, "-c", program], **pipes) for program in programs]:
-        output, errors = process.communicate(timeout=30)
-        assert (process.returncode, output, errors) == (0, "end\n", ""), process.args[-1]
+    check_ends(SETUP + code for code in codes)
 
 
 def test_ctrl_c_ends_every_wait():
@@ -512,9 +505,5 @@ def test_the_end_of_a_step_is_a_barrier_for_the_host(rng):
             if not np.array_equal(result[0], x * x):
                 wrong.append(x)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong and os.getpid() > 0
+    at_once(work, range(4))
+    assert not wrong

@@ -1,7 +1,6 @@
 """Steps in flight from Python: their values, their memory, what is said of misuse."""
 
 import gc
-import threading
 import weakref
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 import alloy as al
 from kinds import READS_HOST_MEMORY
+from running import at_once
 
 
 def running_sum(count=8, storage="variable"):
@@ -102,12 +102,7 @@ def test_results_that_nobody_reads_and_graphs_that_are_gone():
 def test_threads_share_a_result():
     step, total = running_sum(1 << 15)
     results = [step.submit(np.ones(1 << 15, np.float32)) for _ in range(10)]
-    seen = []
-    threads = [threading.Thread(target=lambda: seen.append([result[1].item() for result in results])) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    seen = at_once(lambda _: [result[1].item() for result in results], range(4))
     assert seen == [[(i + 1) * float(1 << 15) for i in range(10)]] * 4
 
 

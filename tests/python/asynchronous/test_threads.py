@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import alloy as al
+from running import program
 
 pytestmark = pytest.mark.skipif(al.device().kind != "cpu", reason="OpenMP's threads are the portable device's")
 
@@ -59,12 +58,19 @@ print(json.dumps(report + [al.threads(), error()]))
 
 
 def results(environment, before="", after=""):
-    program = PROGRAM % {"before": before, "after": after}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, **environment}, capture_output=True, text=True, timeout=240
-    )
+    code = PROGRAM % {"before": before, "after": after}
+    done = program(code, env={**os.environ, **environment}, seconds=240)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def with_threads(numbers, compute):
+    """The results of compute() with each number of threads."""
+    before = al.threads()
+    try:
+        return [(al.set_threads(number), compute())[1] for number in numbers]
+    finally:
+        al.set_threads(before)
 
 
 # OpenMP's functions that limit teams in a running process.
@@ -116,14 +122,9 @@ def test_gather_and_its_gradient_are_exact_on_any_number_of_threads(shape, count
         inside = (at >= 0) & (at < len(values))
         expected[0][batch][inside] = values[at[inside]]
         np.add.at(expected[1][batch], at[inside], 2 * values[at[inside]])
-    before = al.threads()
-    try:
-        for threads in (1, 2, 3):
-            al.set_threads(threads)
-            for got, wanted in zip(step(x, indices), expected):
-                np.testing.assert_array_equal(got.ravel(), wanted.ravel())
-    finally:
-        al.set_threads(before)
+    for results in with_threads((1, 2, 3), lambda: step(x, indices)):
+        for got, wanted in zip(results, expected):
+            np.testing.assert_array_equal(got.ravel(), wanted.ravel())
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int16", "int64", "uint64"])
@@ -139,16 +140,10 @@ def test_order_is_that_of_numpy_on_any_number_of_threads(dtype, shape, axis, k, 
     up = np.argsort(x, axis, kind="stable")
     down = shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
     first = (slice(None),) * axis + (slice(k),)
-    before = al.threads()
-    try:
-        for threads in (1, 3):
-            al.set_threads(threads)
-            order, most, least = step(x)
-            np.testing.assert_array_equal(order, up)
-            np.testing.assert_array_equal(most, down[first])
-            np.testing.assert_array_equal(least, np.sort(x, axis)[first])
-    finally:
-        al.set_threads(before)
+    for order, most, least in with_threads((1, 3), lambda: step(x)):
+        np.testing.assert_array_equal(order, up)
+        np.testing.assert_array_equal(most, down[first])
+        np.testing.assert_array_equal(least, np.sort(x, axis)[first])
 
 
 def test_running_totals_and_scattered_updates_do_not_depend_on_threads(rng):
@@ -164,14 +159,7 @@ def test_running_totals_and_scattered_updates_do_not_depend_on_threads(rng):
             al.take_along_axis(source, at, 1),
         ],
     )
-    before = al.threads()
-    try:
-        results = []
-        for threads in (1, 2, 3):
-            al.set_threads(threads)
-            results.append(step(x, u, places))
-    finally:
-        al.set_threads(before)
+    results = with_threads((1, 2, 3), lambda: step(x, u, places))
     for others in results[1:]:
         for first, other in zip(results[0], others):
             np.testing.assert_array_equal(first, other)

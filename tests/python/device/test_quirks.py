@@ -8,6 +8,7 @@ import pytest
 
 import alloy as al
 from quirks import QUIRKS, has, version
+from running import run
 
 CASES = {}
 FIVE = np.random.default_rng(0).normal(size=(2, 3, 4, 5, 6)).astype(np.float32)
@@ -26,14 +27,6 @@ def system():
     """The version of macOS that computes or is imitated, or None."""
     name = al.device().system
     return version(name.removeprefix("macOS ")) if name else None
-
-
-def run(build, *arrays):
-    graph = al.Graph()
-    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
-    results = build(*feeds)
-    results = results if isinstance(results, (list, tuple)) else [results]
-    return graph.compile(feeds, results)(*arrays)
 
 
 def check(build, arrays, *expected):

@@ -5,15 +5,13 @@ import inspect
 import mmap
 import pickle
 import re
-import subprocess
-import sys
-import threading
 
 import numpy as np
 import pytest
 
 import alloy as al
 from kinds import READS_HOST_MEMORY
+from running import at_once, program
 
 X, Y = np.arange(6, dtype=np.float32).reshape(2, 3), np.int32([5, 7])
 
@@ -284,8 +282,7 @@ if child == 0:
 os.waitpid(child, 0)
 print(array.sum())
 """
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "1000.0\n"
+    assert program(code).stdout == "1000.0\n"
 
 
 @pytest.mark.parametrize(
@@ -428,11 +425,7 @@ def test_one_executable_in_many_threads(either):
             if not ((total == 131 * array[:, 0]).all() and np.array_equal(same, arrays[i % 3])):
                 wrong.append((number, i))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, range(4))
     assert wrong == []
 
 

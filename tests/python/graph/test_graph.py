@@ -3,21 +3,14 @@ make."""
 
 import inspect
 import re
-import subprocess
-import sys
-import threading
 
 import numpy as np
 import pytest
 
 import alloy as al
+from running import at_once, program, value_of
 
 FLOATS = np.arange(6, dtype=np.float32).reshape(2, 3)
-
-
-def value_of(tensor, *feeds_and_arrays):
-    feeds, arrays = feeds_and_arrays[::2], feeds_and_arrays[1::2]
-    return tensor.graph.compile(list(feeds), [tensor])(*arrays)[0]
 
 
 def here(lines_below=0):
@@ -491,27 +484,20 @@ def test_one_graph_in_many_threads(graph, x):
     wrong = []
 
     def work(number):
-        try:
-            for i in range(25):
-                if count(FLOATS)[0] != 55 or count.submit(FLOATS)[0] != 55:
-                    wrong.append((number, i, "count"))
-                if graph.compile([x], [y, x])(FLOATS)[0] != 55 or graph.run(y, {"x": FLOATS}) != 55:
-                    wrong.append((number, i, "compile"))
-                kept.assign(FLOATS)
-                if not np.array_equal(graph.read_variables([total, kept])[1], FLOATS):
-                    wrong.append((number, i, "read"))
-        except Exception as error:
-            wrong.append((number, error))
+        for i in range(25):
+            if count(FLOATS)[0] != 55 or count.submit(FLOATS)[0] != 55:
+                wrong.append((number, i, "count"))
+            if graph.compile([x], [y, x])(FLOATS)[0] != 55 or graph.run(y, {"x": FLOATS}) != 55:
+                wrong.append((number, i, "compile"))
+            kept.assign(FLOATS)
+            if not np.array_equal(graph.read_variables([total, kept])[1], FLOATS):
+                wrong.append((number, i, "read"))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, range(4))
     assert wrong == [] and total.numpy() == 200
 
 
 def test_import_is_light():
     heavy = ["matplotlib", "safetensors", "typer", "tqdm", "sklearn", "importlib.metadata"]
     code = f"import sys, alloy; print([name for name in {heavy} if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert program(code).stdout == "[]\n"

@@ -3,13 +3,12 @@ than there is, numbers that a type cannot hold."""
 
 import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import alloy as al
+from running import program
 
 MOST = 2**31 - 1
 
@@ -93,7 +92,7 @@ print(refused)
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
 @pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_where_memory_lacks_it_is_a_memory_error_and_nothing_is_lost(storage):
-    run = subprocess.run([sys.executable, "-c", LIMITED, storage], capture_output=True, text=True, timeout=120)
+    run = program(LIMITED, storage, seconds=120)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) >= 3
 
@@ -133,7 +132,7 @@ for work in (lambda: al.resize(image, (big, 2)), lambda: al.resize(image, (2**62
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
 def test_huge_extents_are_refused_before_a_table_is_made():
-    run = subprocess.run([sys.executable, "-c", HUGE], capture_output=True, text=True, timeout=60)
+    run = program(HUGE)
     assert run.returncode == 0, run.stderr
     said = run.stdout.splitlines()
     assert len(said) == HUGE.count("lambda:")

@@ -2,8 +2,6 @@
 
 import gc
 import os
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 
 import alloy as al
 from kinds import FAST
+from running import program
 
 RESIDENT = """
 import gc, sys
@@ -25,9 +24,7 @@ def resident():
 
 
 def output(code):
-    run = subprocess.run(
-        [sys.executable, "-c", RESIDENT + textwrap.dedent(code)], capture_output=True, text=True, timeout=200
-    )
+    run = program(RESIDENT + textwrap.dedent(code), seconds=200)
     assert run.returncode == 0, run.stderr
     return [float(word) for word in run.stdout.split()]
 

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -17,6 +16,7 @@ import alloy as al
 from alloy.tools.demo import cnn
 from kinds import HALVES, HAS_PACKAGES
 from peak import peak_kilobytes
+from running import at_once, program
 
 pytestmark = pytest.mark.skipif(not HAS_PACKAGES, reason="That system has no packages.")
 
@@ -518,14 +518,8 @@ def test_foreign_files(content, says, tmp_path):
 def test_a_system_that_has_none_says_so(exported):
     if al.device().kind != "cpu":
         pytest.skip("Only the portable device imitates a system.")
-    program = "import sys, alloy as al\nal.load_executable(sys.argv[1])"
-    done = subprocess.run(
-        [sys.executable, "-c", program, exported],
-        env=os.environ | {"ALLOY_PRETEND": "macos13"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    code = "import sys, alloy as al\nal.load_executable(sys.argv[1])"
+    done = program(code, exported, env=os.environ | {"ALLOY_PRETEND": "macos13"})
     assert done.stderr.endswith(
         "DeviceError: [package] This system has no packages of executables; macOS 14 and newer have.\n"
     )
@@ -586,9 +580,9 @@ while True:
 """
 
 
-def child(program, path, **options):
+def child(code, path, **options):
     return subprocess.Popen(
-        [sys.executable, "-c", program, path, os.path.dirname(__file__)], text=True, stdout=subprocess.PIPE, **options
+        [sys.executable, "-c", code, path, os.path.dirname(__file__)], text=True, stdout=subprocess.PIPE, **options
     )
 
 
@@ -620,20 +614,15 @@ def test_threads_and_runs_in_flight(rng, tmp_path):
     flights[-1].wait()
     loaded = al.load_executable(tmp_path / "step")
     assert same(loaded(batch), step(batch))
-    lost, results = [], [None] * 4
 
     def run(i):
         for _ in range(50):
-            results[i] = loaded(batch)
+            result = loaded(batch)
             if i == 0:
                 loaded.export(tmp_path / "again")
+        return result
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not lost
+    results = at_once(run, range(4))
     for _ in range(200):
         last = step(batch)
     assert any(same(result, last) for result in results), "200 runs, one after the other"

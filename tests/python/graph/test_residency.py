@@ -1,8 +1,6 @@
 """Nothing but batches and losses crosses to the device and back, in one dispatch a step."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import pytest
 import alloy as al
 from alloy.tools.demo import cnn
 from kinds import FAST, FRUGAL
+from running import program
 
 STEPS = 1000
 STORAGES = pytest.mark.parametrize("storage", ["variable", "buffers"])
@@ -99,6 +98,5 @@ for step in (graph.compile(fetches=[al.sum(w)]), total):
     assert step()[0].item() == size // 4
 print((resident() - before) / size, "abridged" in str(graph), graph.verify())
 """
-    run = subprocess.run([sys.executable, "-c", code, storage], capture_output=True, text=True, check=True)
-    growth, *rest = run.stdout.split()
+    growth, *rest = program(code, storage).stdout.split()
     assert float(growth) < 0.5 and rest == ["True", "None"]

@@ -2,14 +2,13 @@
 crosses to the device, is shown in test_training and test_residency; how arrays take turns in
 tests/cpp/engine/storage.cpp.)"""
 
-import threading
-
 import numpy as np
 import pytest
 
 import alloy as al
 import reference as ref
 from alloy.tools.demo import cnn
+from running import at_once
 
 STORAGES = ["variable", "buffers"]
 
@@ -218,10 +217,6 @@ def test_threads_that_run_read_and_assign(graph):
             torn.extend(value[value != value[0]])
             mark.assign(np.float32(i))
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, range(4))
     assert not torn
     np.testing.assert_array_equal(v.numpy(), np.full(1000, 200))

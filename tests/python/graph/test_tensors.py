@@ -5,14 +5,10 @@ import pytest
 
 import alloy as al
 from alloy.engine.dtypes import numpy_dtype
+from running import value_of
 
 FLOATS = np.arange(6, dtype=np.float32).reshape(2, 3)
 VOLUME = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
-
-
-def value_of(tensor, *feeds_and_arrays):
-    feeds, arrays = feeds_and_arrays[::2], feeds_and_arrays[1::2]
-    return tensor.graph.compile(list(feeds), [tensor])(*arrays)[0]
 
 
 @pytest.fixture

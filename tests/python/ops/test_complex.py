@@ -5,16 +5,9 @@ import pytest
 
 import alloy as al
 from cases import HAS_COMPLEX
+from running import run
 
 pytestmark = pytest.mark.skipif(not HAS_COMPLEX, reason="that system has no complex numbers")
-
-
-def run(build, *arrays):
-    graph = al.Graph()
-    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
-    results = build(*feeds)
-    results = results if isinstance(results, (list, tuple)) else [results]
-    return graph.compile(feeds, results)(*arrays)
 
 
 def numbers(rng, *shape):

@@ -1,12 +1,11 @@
 """With one number of threads a training run gives the same bits every time, in one process and in the next."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
 import alloy as al
+from running import program
 
 SCRIPT = """
 import hashlib
@@ -38,11 +37,5 @@ def test_a_conv_net_with_batch_norm(threads):
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     if threads is not None:
         environment["OMP_NUM_THREADS"] = threads
-    digests = [
-        digest
-        for _ in range(3)
-        for digest in subprocess.run(
-            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
-        ).stdout.split()
-    ]
+    digests = [digest for _ in range(3) for digest in program(SCRIPT, env=environment).stdout.split()]
     assert len(digests) == 6 and len(set(digests)) == 1

@@ -8,16 +8,10 @@ import alloy as al
 from alloy.engine.dtypes import numpy_dtype
 from cases import FLOATS, INTEGERS, ROUNDING
 from kinds import FAST
+from running import run
 
 ALL = FLOATS + INTEGERS + ("bool",)
 HALVES = FLOATS[1:]
-
-
-def run(build, *arrays):
-    graph = al.Graph()
-    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
-    results = build(*feeds)
-    return graph.compile(feeds, results if isinstance(results, list) else [results])(*arrays)
 
 
 def ends(dtype):
