@@ -191,69 +191,58 @@ def _reduction_case(op, function, reference, options, arg, common):
 # ---- structured ops ----
 
 
-def _nchw(function):
-    """A reference of NHWC data, and of HWIO weights if any, for NCHW and OIHW."""
+def _channels_first(function):
+    """The reference of data, and of weights if any, whose channels come first."""
 
     def turned(x, *weights, **attributes):
-        y = function(x.transpose(0, 2, 3, 1), *(w.transpose(2, 3, 1, 0) for w in weights), **attributes)
-        return y.transpose(0, 3, 1, 2)
+        weights = (np.moveaxis(w, (0, 1), (-1, -2)) for w in weights)
+        return np.moveaxis(function(np.moveaxis(x, 1, -1), *weights, **attributes), -1, 1)
 
     return turned
 
 
-def _conv(shapes, label, layouts=None, **attributes):
-    layouts = layouts or {}
-    reference = _nchw(ref.conv2d) if layouts else ref.conv2d
-    return Case(
-        "conv2d",
-        lambda x, w: al.conv2d(x, w, **attributes, **layouts),
-        lambda x, w: reference(x, w, **attributes),
-        shapes,
-        empty=((0, *shapes[0][1:]), shapes[1]),
-        label=label,
-    )
+_LAYOUTS = {"data_layout": "NCHW", "weights_layout": "OIHW"}
+_LAYOUTS_3D = {"data_layout": "NCDHW", "weights_layout": "OIDHW"}
 
 
-def _pool(op, shape, label, layouts=None, **attributes):
-    layouts = layouts or {}
-    reference = getattr(ref, op)
-    reference = _nchw(reference) if layouts else reference
+def _windowed(op, shapes, label, layouts=None, **attributes):
+    """A convolution or a pooling, where layouts are given of channels that come first."""
+    reference = _channels_first(getattr(ref, op)) if layouts else getattr(ref, op)
+    strides = {"strides": attributes["window"]} if "window" in attributes else {}  # of poolings
     return Case(
         op,
-        lambda x: getattr(al, op)(x, **attributes, **layouts),
-        lambda x: reference(x, **({"strides": attributes["window"]} | attributes)),
-        (shape,),
-        empty=((0, *shape[1:]),),
+        lambda *xs: getattr(al, op)(*xs, **attributes, **layouts or {}),
+        lambda *xs: reference(*xs, **strides | attributes),
+        shapes,
+        empty=((0, *shapes[0][1:]), *shapes[1:]),
         label=label,
     )
+
+
+def _attributes(given, **others):
+    """The attributes as the ops have them, of the arguments that the functions take."""
+    return {"padding_style": "explicit"} | {name: np.ravel(value).tolist() for name, value in given.items()} | others
+
+
+def _gradients_of(op, given, attributes, g, x, w):
+    """The gradients of a convolution, of which the shapes of the result and the operands are g, x and w."""
+
+    def convolve(x, w):
+        return getattr(ref, op)(x, w, **given)
+
+    for of, shapes, reference in (
+        ("data", (g, w, x), lambda g, w, like: ref.adjoint(lambda x: convolve(x, w), like)(g)),
+        ("weights", (g, x, w), lambda g, x, like: ref.adjoint(lambda w: convolve(x, w), like)(g)),
+    ):
+        name = f"{op}_{of}_gradient"
+        yield Case(name, raw(name, **attributes), reference, shapes, wanted=(0, 1))
 
 
 _STRIDED = {"strides": (2, 1), "padding": ((1, 0), (2, 1)), "dilations": (1, 2)}
-_CONV_RAW = {
-    "strides": [2, 1],
-    "padding": [1, 0, 2, 1],
-    "padding_style": "explicit",
-    "dilations": [1, 2],
-    "groups": 1,
-    "data_layout": "NHWC",
-    "weights_layout": "HWIO",
-}
-_POOL_RAW = {
-    "window": [2, 3],
-    "strides": [1, 2],
-    "padding": [1, 0, 0, 1],
-    "padding_style": "explicit",
-    "dilations": [1, 1],
-    "data_layout": "NHWC",
-}
+_CONV_RAW = _attributes(_STRIDED, groups=1, data_layout="NHWC", weights_layout="HWIO")
 _POOL = {"window": (2, 3), "strides": (1, 2), "padding": ((1, 0), (0, 1))}
-_CEIL = _POOL_RAW | {
-    "window": [2, 2],
-    "strides": [2, 2],
-    "padding": [0, 0, 0, 0],
-    "padding_style": "valid",
-    "ceil_mode": True,
-}
+_POOL_RAW = _attributes(_POOL, dilations=[1, 1], data_layout="NHWC")
+_CEIL = _POOL_RAW | {"window": [2, 2], "strides": [2, 2], "padding": [0] * 4, "padding_style": "valid"}
 
 
 def _max_pool2d_gradient(g, x):
@@ -562,77 +551,12 @@ def _gru(label, rest=(), **options):
                 ((4, 3, 9), (9, 3), (3, 3), *(shape for _, shape in rest)), label=label)  # fmt: skip
 
 
-def _to_channels_first(x):
-    return np.moveaxis(x, -1, 1)
-
-
-def _weights_from_oi(w):
-    """OIHW or OIDHW to HWIO or DHWIO."""
-    return np.moveaxis(w, (0, 1), (-1, -2))
-
-
 _STRIDED_3D = {"strides": (2, 1, 1), "padding": ((1, 0), (0, 1), (2, 1)), "dilations": (1, 2, 1)}
 _X3 = ((2, 3, 4, 3, 2), (2, 2, 3, 2, 3))  # a source and weights
 _Y3 = (2, 2, 3, 4, 3)  # their convolution under _CONV3D_RAW
-_CONV3D_RAW = {
-    "strides": [2, 1, 1],
-    "padding": [1, 0, 0, 1, 2, 1],
-    "padding_style": "explicit",
-    "dilations": [1, 2, 1],
-    "groups": 1,
-    "data_layout": "NDHWC",
-    "weights_layout": "DHWIO",
-}
-_DEPTHWISE_RAW = {
-    "strides": [2, 1],
-    "padding": [1, 0, 2, 1],
-    "padding_style": "explicit",
-    "dilations": [1, 2],
-    "data_layout": "NHWC",
-    "weights_layout": "HWIO",
-}
-_DEPTHWISE3D_RAW = {
-    "strides": [2, 1, 1],
-    "padding": [1, 0, 0, 1, 2, 1],
-    "padding_style": "explicit",
-    "dilations": [1, 2, 1],
-    "axis": -1,
-}
-
-
-def _conv3d(shapes, label, channels_first=False, **attributes):
-    layouts = {"data_layout": "NCDHW", "weights_layout": "OIDHW"} if channels_first else {}
-
-    def reference(x, w):
-        if not channels_first:
-            return ref.conv3d(x, w, **attributes)
-        return _to_channels_first(ref.conv3d(np.moveaxis(x, 1, -1), _weights_from_oi(w), **attributes))
-
-    return Case(
-        "conv3d",
-        lambda x, w: al.conv3d(x, w, **attributes, **layouts),
-        reference,
-        shapes,
-        empty=((0, *shapes[0][1:]), shapes[1]),
-        label=label,
-    )
-
-
-def _depthwise(shapes, label, channels_first=False, **attributes):
-    layouts = {"data_layout": "NCHW", "weights_layout": "OIHW"} if channels_first else {}
-
-    def reference(x, w):
-        if not channels_first:
-            return ref.depthwise_conv2d(x, w, **attributes)
-        return _to_channels_first(ref.depthwise_conv2d(np.moveaxis(x, 1, -1), w.transpose(2, 3, 1, 0), **attributes))
-
-    return Case(
-        "depthwise_conv2d",
-        lambda x, w: al.depthwise_conv2d(x, w, **attributes, **layouts),
-        reference,
-        shapes,
-        label=label,
-    )
+_CONV3D_RAW = _attributes(_STRIDED_3D, groups=1, data_layout="NDHWC", weights_layout="DHWIO")
+_DEPTHWISE_RAW = _attributes(_STRIDED, data_layout="NHWC", weights_layout="HWIO")
+_DEPTHWISE3D_RAW = _attributes(_STRIDED_3D, axis=-1)
 
 
 def _depthwise_3d(shapes, label, axis=-1, **attributes):
@@ -667,15 +591,9 @@ def _transposed(shapes, size, label, **attributes):
 
 
 _POOL4D = {"window": (2, 1, 3, 2), "strides": (1, 2, 2, 1), "padding": ((1, 0), (0, 0), (0, 2), (1, 1))}
-_POOL4D_RAW = {
-    "window": [2, 1, 3, 2],
-    "strides": [1, 2, 2, 1],
-    "padding": [1, 0, 0, 0, 0, 2, 1, 1],
-    "padding_style": "explicit",
-    "dilations": [1, 1, 1, 1],
-}
+_POOL4D_RAW = _attributes(_POOL4D, dilations=[1] * 4)
 _STILL = {"window": (1, 1, 3, 2), "strides": (1, 1, 2, 1), "padding": ((0, 0), (0, 0), (0, 2), (1, 1))}
-_STILL_RAW = _POOL4D_RAW | {"window": [1, 1, 3, 2], "strides": [1, 1, 2, 1], "padding": [0, 0, 0, 0, 0, 2, 1, 1]}
+_STILL_RAW = _attributes(_STILL, dilations=[1] * 4)
 _X4, _Y4 = (3, 3, 5, 4), (3, 2, 3, 5)  # a source, and what pooling makes of it
 
 
@@ -846,7 +764,6 @@ def _im2col(x):
     return ref.im2col(x, **_COLUMNS)
 
 
-_LAYOUTS = {"data_layout": "NCHW", "weights_layout": "OIHW"}
 _X = ((2, 5, 6, 3), (3, 2, 3, 4))  # a source and weights
 _QKV = ((2, 2, 3, 5), (2, 2, 4, 5), (2, 2, 4, 2))  # query, key and value
 _Y = (2, 2, 7, 4)  # their convolution under _CONV_RAW
@@ -1182,26 +1099,21 @@ STRUCTURED = [
            _attention, (*shapes, mask), label=f"added {mask}")
       for shapes, mask in [(_QKV, (2, 1, 3, 4)), (_QKV, (3, 4)), (_QKV, (5, 1, 1, 3, 1)), (_QKV[1:2] * 3, (2, 2, 4, 1)),
                            (((3, 2), (4, 2), (4, 3)), (3, 4))]),
-    _conv(_X, "valid"),
-    _conv(_X, "same", padding="same"),
-    _conv(_X, "same, strided", padding="same", strides=(2, 3)),
-    _conv(_X, "explicit, strided, dilated", **_STRIDED),
-    _conv(((2, 4, 5, 4), (3, 3, 2, 6)), "groups", groups=2, padding="same"),
-    _conv(((2, 6, 7, 3), (3, 3, 1, 6)), "depthwise", groups=3, strides=(1, 2)),
-    _conv(((2, 3, 5, 6), (4, 3, 3, 2)), "NCHW", {"data_layout": "NCHW", "weights_layout": "OIHW"},
-          **_STRIDED),
-    Case("conv2d_data_gradient", raw("conv2d_data_gradient", **_CONV_RAW),
-         lambda g, w, like: ref.adjoint(lambda x: ref.conv2d(x, w, **_STRIDED), like)(g), (_Y, _X[1], _X[0]),
-         wanted=(0, 1)),
-    Case("conv2d_weights_gradient", raw("conv2d_weights_gradient", **_CONV_RAW),
-         lambda g, x, like: ref.adjoint(lambda w: ref.conv2d(x, w, **_STRIDED), like)(g), (_Y, _X[0], _X[1]),
-         wanted=(0, 1)),
-    *(_pool(op, *arguments, **attributes) for op in ("max_pool2d", "avg_pool2d") for arguments, attributes in [
-        (((2, 4, 6, 3), "2"), {"window": (2, 2)}),
-        (((2, 5, 6, 3), "same"), {"window": (3, 2), "strides": (2, 1), "padding": "same"}),
-        (((2, 5, 6, 3), "explicit"), _POOL),
-        (((2, 3, 5, 6), "NCHW", {"data_layout": "NCHW"}), _POOL)]),
-    Case("max_pool2d", raw("max_pool2d", **_CEIL),
+    _windowed("conv2d", _X, "valid"),
+    _windowed("conv2d", _X, "same", padding="same"),
+    _windowed("conv2d", _X, "same, strided", padding="same", strides=(2, 3)),
+    _windowed("conv2d", _X, "explicit, strided, dilated", **_STRIDED),
+    _windowed("conv2d", ((2, 4, 5, 4), (3, 3, 2, 6)), "groups", groups=2, padding="same"),
+    _windowed("conv2d", ((2, 6, 7, 3), (3, 3, 1, 6)), "depthwise", groups=3, strides=(1, 2)),
+    _windowed("conv2d", ((2, 3, 5, 6), (4, 3, 3, 2)), "NCHW", _LAYOUTS, **_STRIDED),
+    *_gradients_of("conv2d", _STRIDED, _CONV_RAW, _Y, *_X),
+    *(_windowed(op, (shape,), label, *layouts, **attributes) for op in ("max_pool2d", "avg_pool2d")
+      for shape, label, attributes, *layouts in [
+          ((2, 4, 6, 3), "2", {"window": (2, 2)}),
+          ((2, 5, 6, 3), "same", {"window": (3, 2), "strides": (2, 1), "padding": "same"}),
+          ((2, 5, 6, 3), "explicit", _POOL),
+          ((2, 3, 5, 6), "NCHW", _POOL, {"data_layout": "NCHW"})]),
+    Case("max_pool2d", raw("max_pool2d", **_CEIL, ceil_mode=True),
          lambda x: ref.max_pool2d(x, (2, 2), (2, 2), ((0, 1), (0, 1))), ((1, 5, 3, 2),), label="ceil_mode"),
     Case("avg_pool2d", raw("avg_pool2d", **_POOL_RAW, include_padding=True),
          lambda x: ref.windows(x, **_as_windows(_POOL)).mean((3, 4)), ((2, 5, 6, 3),), label="include_padding"),
@@ -1225,46 +1137,31 @@ STRUCTURED = [
          gate_activations=("hard_sigmoid", "tanh")),
     _gru("before, activations", [("mask", (3, 3))], activation="sigmoid", reset_after=False,
          gate_activations=("tanh", "relu")),
-    _conv3d(_X3, "valid"),
-    _conv3d(_X3, "same, strided", padding="same", strides=(2, 3, 1)),
-    _conv3d(_X3, "explicit, strided, dilated", **_STRIDED_3D),
-    _conv3d(((1, 3, 4, 3, 4), (2, 3, 2, 2, 6)), "groups", groups=2, padding="same"),
-    _conv3d(((2, 2, 3, 4, 3), (3, 2, 2, 2, 3)), "NCDHW", channels_first=True, **_STRIDED_3D),
-    Case("conv3d_data_gradient", raw("conv3d_data_gradient", **_CONV3D_RAW),
-         lambda g, w, like: ref.adjoint(lambda x: ref.conv3d(x, w, **_STRIDED_3D), like)(g), (_Y3, _X3[1], _X3[0]),
-         wanted=(0, 1)),
-    Case("conv3d_weights_gradient", raw("conv3d_weights_gradient", **_CONV3D_RAW),
-         lambda g, x, like: ref.adjoint(lambda w: ref.conv3d(x, w, **_STRIDED_3D), like)(g), (_Y3, _X3[0], _X3[1]),
-         wanted=(0, 1)),
-    _depthwise(((2, 5, 6, 3), (3, 2, 3, 1)), "one filter"),
-    _depthwise(((2, 5, 6, 3), (3, 2, 3, 2)), "same, strided", padding="same", strides=(2, 3)),
-    _depthwise(((2, 5, 6, 3), (3, 2, 3, 2)), "explicit, strided, dilated", **_STRIDED),
-    _depthwise(((2, 3, 5, 6), (2, 3, 3, 2)), "NCHW", channels_first=True, **_STRIDED),
-    Case("depthwise_conv2d_data_gradient", raw("depthwise_conv2d_data_gradient", **_DEPTHWISE_RAW),
-         lambda g, w, like: ref.adjoint(lambda x: ref.depthwise_conv2d(x, w, **_STRIDED), like)(g),
-         ((2, 2, 7, 6), (3, 2, 3, 2), (2, 5, 6, 3)), wanted=(0, 1)),
-    Case("depthwise_conv2d_weights_gradient", raw("depthwise_conv2d_weights_gradient", **_DEPTHWISE_RAW),
-         lambda g, x, like: ref.adjoint(lambda w: ref.depthwise_conv2d(x, w, **_STRIDED), like)(g),
-         ((2, 2, 7, 6), (2, 5, 6, 3), (3, 2, 3, 2)), wanted=(0, 1)),
+    _windowed("conv3d", _X3, "valid"),
+    _windowed("conv3d", _X3, "same, strided", padding="same", strides=(2, 3, 1)),
+    _windowed("conv3d", _X3, "explicit, strided, dilated", **_STRIDED_3D),
+    _windowed("conv3d", ((1, 3, 4, 3, 4), (2, 3, 2, 2, 6)), "groups", groups=2, padding="same"),
+    _windowed("conv3d", ((2, 2, 3, 4, 3), (3, 2, 2, 2, 3)), "NCDHW", _LAYOUTS_3D, **_STRIDED_3D),
+    *_gradients_of("conv3d", _STRIDED_3D, _CONV3D_RAW, _Y3, *_X3),
+    _windowed("depthwise_conv2d", ((2, 5, 6, 3), (3, 2, 3, 1)), "one filter"),
+    _windowed("depthwise_conv2d", ((2, 5, 6, 3), (3, 2, 3, 2)), "same, strided", padding="same", strides=(2, 3)),
+    _windowed("depthwise_conv2d", ((2, 5, 6, 3), (3, 2, 3, 2)), "explicit, strided, dilated", **_STRIDED),
+    _windowed("depthwise_conv2d", ((2, 3, 5, 6), (2, 3, 3, 2)), "NCHW", _LAYOUTS, **_STRIDED),
+    *_gradients_of("depthwise_conv2d", _STRIDED, _DEPTHWISE_RAW, (2, 2, 7, 6), (2, 5, 6, 3), (3, 2, 3, 2)),
     _depthwise_3d(((2, 3, 4, 3, 2), (2, 2, 3, 2)), "channels last", **_STRIDED_3D),
     _depthwise_3d(((2, 3, 4, 3), (2, 2, 3, 3)), "one volume", padding="same"),
     _depthwise_3d(((2, 2, 3, 4, 3), (2, 2, 2, 3)), "channels first", axis=-4, **_STRIDED_3D),
     _depthwise_3d(((2, 3, 2, 4, 3), (2, 2, 2, 3)), "channels second", axis=-3, padding="same", strides=(1, 2, 1)),
     _depthwise_3d(((2, 1, 3, 4, 2, 3), (2, 2, 2, 3)), "channels third", axis=-2, strides=(1, 2, 1)),
-    Case("depthwise_conv3d_data_gradient", raw("depthwise_conv3d_data_gradient", **_DEPTHWISE3D_RAW),
-         lambda g, w, like: ref.adjoint(lambda x: ref.depthwise_conv3d(x, w, **_STRIDED_3D), like)(g),
-         ((2, 2, 3, 4, 2), (2, 2, 3, 2), (2, 3, 4, 3, 2)), wanted=(0, 1)),
-    Case("depthwise_conv3d_weights_gradient", raw("depthwise_conv3d_weights_gradient", **_DEPTHWISE3D_RAW),
-         lambda g, x, like: ref.adjoint(lambda w: ref.depthwise_conv3d(x, w, **_STRIDED_3D), like)(g),
-         ((2, 2, 3, 4, 2), (2, 3, 4, 3, 2), (2, 2, 3, 2)), wanted=(0, 1)),
+    *_gradients_of("depthwise_conv3d", _STRIDED_3D, _DEPTHWISE3D_RAW, (2, 2, 3, 4, 2), (2, 3, 4, 3, 2), (2, 2, 3, 2)),
     _transposed(((2, 3, 4, 3), (3, 2, 2, 3)), (5, 5), "by default"),
     _transposed(((2, 3, 4, 3), (2, 3, 2, 3)), (6, 12), "by default, strided", strides=(2, 3)),
     _transposed(((2, 3, 4, 3), (3, 2, 2, 3)), (6, 4), "by default, same", padding="same", strides=(2, 1)),
     _transposed(((2, 3, 4, 3), (3, 2, 2, 3)), (6, 3), "by default, explicit", **_STRIDED),
     _transposed(((2, 3, 4, 3), (3, 2, 2, 3)), (8, 5), "size", strides=(2, 1)),
     Case("conv2d_transpose", lambda x, w: al.conv2d_transpose(x, w, strides=2, **_LAYOUTS),
-         lambda x, w: ref.adjoint(lambda v: _nchw(ref.conv2d)(v, w, strides=(2, 2)), np.zeros((2, 2, 7, 8)))(x),
-         ((2, 3, 3, 4), (3, 2, 3, 2)), label="NCHW"),
+         lambda x, w: ref.adjoint(lambda v: _channels_first(ref.conv2d)(v, w, strides=(2, 2)),
+                                  np.zeros((2, 2, 7, 8)))(x), ((2, 3, 3, 4), (3, 2, 3, 2)), label="NCHW"),
     Case("im2col", lambda x: al.im2col(x, **_COLUMNS), _im2col, ((2, 4, 5, 3),)),
     Case("im2col", lambda x: al.im2col(x, **_COLUMNS, data_layout="NCHW"), _columns_first, ((2, 3, 4, 5),),
          label="NCHW"),

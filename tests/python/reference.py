@@ -17,44 +17,11 @@ def _padding(style, size, kernel, stride, dilation):
     return total // 2, total - total // 2
 
 
-def windows(x, size, strides, padding="valid", dilations=(1, 1), fill=0.0):
-    """The windows of x (n, h, w, c) as (n, h', w', size_h, size_w, c), where padding reads fill."""
-    styles = (padding, padding) if isinstance(padding, str) else padding
-    pads = [_padding(*axis) for axis in zip(styles, x.shape[1:3], size, strides, dilations)]
-    x = np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=fill)
-    reach = [d * (k - 1) + 1 for d, k in zip(dilations, size)]
-    view = np.lib.stride_tricks.sliding_window_view(x, reach, axis=(1, 2))  # (n, h', w', c, reach_h, reach_w)
-    view = view[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
-    return np.moveaxis(view, 3, -1)
-
-
-def conv2d(x, weights, strides=(1, 1), padding="valid", dilations=(1, 1), groups=1):
-    """x NHWC, weights HWIO."""
-    taken = windows(x, weights.shape[:2], strides, padding, dilations)
-    channels, filters = x.shape[-1] // groups, weights.shape[-1] // groups
-    return np.concatenate(
-        [
-            np.tensordot(
-                taken[..., g * channels : (g + 1) * channels], weights[..., g * filters : (g + 1) * filters], 3
-            )
-            for g in range(groups)
-        ],
-        axis=-1,
-    )
-
-
-def max_pool2d(x, window, strides, padding="valid"):
-    return windows(x, window, strides, padding, fill=-np.inf).max((3, 4))
-
-
-def avg_pool2d(x, window, strides, padding="valid"):
-    inside = windows(np.ones_like(x), window, strides, padding).sum((3, 4))
-    return windows(x, window, strides, padding).sum((3, 4)) / inside
-
-
-def windows_along(x, axes, size, strides, padding="valid", dilations=None, fill=0.0):
-    """The windows of x along the axes: x.shape with so many windows along each, then the windows' own axes."""
-    dilations = dilations or (1,) * len(axes)
+def windows_along(x, axes, size, strides=None, padding="valid", dilations=None, fill=0.0):
+    """The windows of x along the axes: x.shape with so many windows along each, then the windows' own axes. Padding
+    reads fill."""
+    ones = (1,) * len(axes)
+    strides, dilations = strides or ones, dilations or ones
     styles = (padding,) * len(axes) if isinstance(padding, str) else padding
     pads = [(0, 0)] * x.ndim
     for axis, *of_axis in zip(axes, styles, size, strides, dilations):
@@ -68,29 +35,39 @@ def windows_along(x, axes, size, strides, padding="valid", dilations=None, fill=
     return view[tuple(steps)]
 
 
-def conv3d(x, weights, strides=(1, 1, 1), padding="valid", dilations=(1, 1, 1), groups=1):
-    """x NDHWC, weights DHWIO."""
-    taken = windows_along(x, (1, 2, 3), weights.shape[:3], strides, padding, dilations)
-    channels, filters = x.shape[-1] // groups, weights.shape[-1] // groups
-    parts = [
-        np.einsum(
-            "ndhwcxyz,xyzcf->ndhwf",
-            taken[..., g * channels : (g + 1) * channels, :, :, :],
-            weights[..., g * filters : (g + 1) * filters],
-        )
-        for g in range(groups)
-    ]
-    return np.concatenate(parts, axis=-1)
+def windows(x, *arguments, **options):
+    """The windows of images or volumes x (n, ..., c) as (n, windows along each axis, their own axes, c)."""
+    view = windows_along(x, tuple(range(1, x.ndim - 1)), *arguments, **options)
+    return np.moveaxis(view, x.ndim - 1, -1)
 
 
-def depthwise_conv2d(x, weights, strides=(1, 1), padding="valid", dilations=(1, 1)):
+def conv2d(x, weights, strides=None, padding="valid", dilations=None, groups=1):
+    """x NHWC, weights HWIO."""
+    taken = windows(x, weights.shape[:-2], strides, padding, dilations)
+    of_groups = zip(np.split(taken, groups, -1), np.split(weights, groups, -1))
+    return np.concatenate([np.tensordot(*pair, weights.ndim - 1) for pair in of_groups], -1)
+
+
+conv3d = conv2d  # x NDHWC, weights DHWIO
+
+
+def max_pool2d(x, window, strides, padding="valid"):
+    return windows(x, window, strides, padding, fill=-np.inf).max((3, 4))
+
+
+def avg_pool2d(x, window, strides, padding="valid"):
+    inside = windows(np.ones_like(x), window, strides, padding).sum((3, 4))
+    return windows(x, window, strides, padding).sum((3, 4)) / inside
+
+
+def depthwise_conv2d(x, weights, strides=None, padding="valid", dilations=None):
     """x NHWC, weights (height, width, channels, filters of each)."""
     taken = windows_along(x, (1, 2), weights.shape[:2], strides, padding, dilations)
     y = np.einsum("nhwcxy,xycm->nhwcm", taken, weights)
-    return y.reshape(*y.shape[:3], -1)
+    return y.reshape(*y.shape[:3], y.shape[3] * y.shape[4])
 
 
-def depthwise_conv3d(x, weights, strides=(1, 1, 1), padding="valid", dilations=(1, 1, 1)):
+def depthwise_conv3d(x, weights, strides=None, padding="valid", dilations=None):
     """x (..., depth, height, width, channels), weights (depth, height, width, channels)."""
     axes = (x.ndim - 4, x.ndim - 3, x.ndim - 2)
     taken = windows_along(x, axes, weights.shape[:3], strides, padding, dilations)
@@ -103,11 +80,11 @@ def _pool(x, window, strides, padding, dilations, fill=0.0):
     return taken.reshape(*taken.shape[: x.ndim], -1)
 
 
-def max_pool4d(x, window, strides, padding="valid", dilations=(1, 1, 1, 1)):
+def max_pool4d(x, window, strides, padding="valid", dilations=None):
     return _pool(x, window, strides, padding, dilations, -np.inf).max(-1)
 
 
-def max_pool4d_places(x, window, strides, padding="valid", dilations=(1, 1, 1, 1), over=4, local=False):
+def max_pool4d_places(x, window, strides, padding="valid", dilations=None, over=4, local=False):
     """Where the first greatest element of each window is."""
     taps = _pool(x, window, strides, padding, dilations, -np.inf).argmax(-1)
     if local:
@@ -117,17 +94,17 @@ def max_pool4d_places(x, window, strides, padding="valid", dilations=(1, 1, 1, 1
     return places.astype(int) % np.prod(x.shape[-over:])
 
 
-def avg_pool4d(x, window, strides, padding="valid", dilations=(1, 1, 1, 1), include_padding=False):
+def avg_pool4d(x, window, strides, padding="valid", dilations=None, include_padding=False):
     inside = _pool(np.ones_like(x), window, strides, padding, dilations).sum(-1)
     total = _pool(x, window, strides, padding, dilations).sum(-1)
     return total / (np.prod(window) if include_padding else inside)
 
 
-def l2_pool4d(x, window, strides, padding="valid", dilations=(1, 1, 1, 1)):
+def l2_pool4d(x, window, strides, padding="valid", dilations=None):
     return np.sqrt(_pool(x**2, window, strides, padding, dilations).sum(-1))
 
 
-def im2col(x, window, strides, padding="valid", dilations=(1, 1)):
+def im2col(x, window, strides, padding="valid", dilations=None):
     """x NHWC."""
     taken = windows(x, window, strides, padding, dilations)
     return taken.reshape(taken.shape[0], taken.shape[1] * taken.shape[2], -1)
