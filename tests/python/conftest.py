@@ -36,6 +36,11 @@ def rng():
 
 
 @pytest.fixture
+def graph():
+    return al.Graph()
+
+
+@pytest.fixture
 def alloy(tmp_path, monkeypatch, capsys):
     """The command, in an empty directory: alloy("train --epochs 1") gives its status, out and err. Arguments of its own
     are not split."""

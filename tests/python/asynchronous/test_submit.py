@@ -120,10 +120,6 @@ def test_calls_and_compilations_between():
 
 def test_mistakes():
     step, _ = running_sum()
-    with pytest.raises(ValueError, match="most_in_flight.*of 1 or more, got 0"):
-        step.graph.most_in_flight = 0
-    with pytest.raises(ValueError, match="Expected 1 feeds"):
-        step.submit()
     with pytest.raises(ValueError, match=r"\[staging\] Expected the known shapes of 1 feeds, got \[\(8,\), \(8,\)\]"):
         step.staging((8,), (8,))
     staging = step.staging()

@@ -18,46 +18,11 @@ def here(lines_below=0):
 
 
 @pytest.fixture
-def graph():
-    return al.Graph()
-
-
-@pytest.fixture
 def x(graph):
     return graph.placeholder((2, 3), name="x")
 
 
 # ---- operators and indexing ----
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: x + 2,
-        lambda x: 2 - x,
-        lambda x: x * np.float32(2),
-        lambda x: 1 / (x + 1),
-        lambda x: x**2,
-        lambda x: 2**x,
-        lambda x: -x,
-        lambda x: abs(x - 3),
-        lambda x: x + FLOATS,
-        lambda x: FLOATS - x,
-        lambda x: x @ FLOATS.T,
-        lambda x: FLOATS.T @ x,
-        lambda x: x < 3,
-        lambda x: 3 <= x,
-        lambda x: x > FLOATS[:1],
-        lambda x: FLOATS[:1] >= x,
-        lambda x: x + True,
-        lambda x: np.float64(0.5) * x,
-    ],
-)
-def test_operators(function, x):
-    expected = function(FLOATS)
-    value = value_of(function(x), x, FLOATS)
-    assert value.dtype == (bool if expected.dtype == bool else np.float32)
-    np.testing.assert_allclose(value, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("function", [lambda x: x + 0.0, lambda x: 0.0 + x, lambda x: x - -0.0, lambda x: x * 1.0])
@@ -109,30 +74,10 @@ def test_indexing_of_unknown_dimensions(graph):
     np.testing.assert_array_equal(value_of(last, x, FLOATS), FLOATS[-1, ::-1])
 
 
-@pytest.mark.parametrize(
-    "key, kind, says",
-    [
-        (2, ValueError, r"Index 2 is outside axis 0 of float32\(2, 3\)"),
-        ((0, 0, 0), ValueError, "at most 2 indices"),
-        ((..., ...), ValueError, r"one \.\.\."),
-        (True, TypeError, "got bool"),
-        (0.5, TypeError, "got float"),
-    ],
-    ids=str,
-)
-def test_wrong_index(key, kind, says, x):
-    with pytest.raises(kind, match=rf"^\[slice\] .*{says}.*; at .*{re.escape(here(1))}\.$"):
-        x[key]
-
-
 def test_a_tensor_is_not_a_value(x):
-    for use in (bool, iter, list, np.asarray):
-        with pytest.raises(TypeError, match=rf"float32\(2, 3\).*{re.escape(here(1))}"):
-            use(x)
-    with pytest.raises(TypeError, match=r"^\[add\] Expected a tensor, a number or an array, got str; at "):
-        x + "1"
+    with pytest.raises(TypeError, match=rf"float32\(2, 3\).*{re.escape(here(1))}"):
+        bool(x)
     assert len(x) == 2
-    assert repr(x) == "<Tensor 'x' float32(2, 3)>"
     assert x in [x] and x not in [x + 0] and len({x, x}) == 1
 
 
@@ -142,8 +87,6 @@ def test_scalars_take_the_dtype_of_the_tensor(graph, x):
     np.testing.assert_array_equal(value_of(i * 3.0, i, [1, 2]), [3, 6])
     with pytest.raises(TypeError, match=r"^\[multiply\] .*int64, which cannot hold 0\.5"):
         i * 0.5
-    with pytest.raises(TypeError, match=r"Expected a tensor among the operands, got int, float"):
-        al.add(1, 2.0)
     assert al.where(x > 0, 1.0, 0.0).dtype == "float32"
     assert al.where(x > 0, 1, 0).dtype == "int32"
 
@@ -188,12 +131,6 @@ def test_float64_is_cast_with_one_warning(graph, x):
     with pytest.warns(UserWarning, match="float64") as warned:
         np.testing.assert_array_equal(step(wide)[0], FLOATS + 1)
     assert len(warned) == 1
-
-
-@pytest.mark.parametrize("value", ["text", None, [[1], [2, 3]]], ids=str)
-def test_what_is_not_a_number_is_refused(value, graph):
-    with pytest.raises((TypeError, ValueError)):
-        graph.constant(value)
 
 
 def test_arrays_in_any_layout(graph, x):
@@ -349,49 +286,6 @@ def test_wrong_shape_when_building(graph, x):
     np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
 
 
-def test_wrong_dtype_when_building(graph, x):
-    says = rf"^\[add\] .*float32\(2, 3\) and int32\(2, 3\); built at .*{re.escape(here(2))}\.$"
-    with pytest.raises(TypeError, match=says):
-        x + graph.placeholder((2, 3), al.int32)
-    np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
-
-
-def test_wrong_feeds_of_a_run(graph, x):
-    line, y = here(), graph.placeholder((None, 3), name="y")
-    step = graph.compile([x, y], [x + y])
-    labels = graph.placeholder((2,), al.int32, "labels")
-    label_step = graph.compile([labels], [labels])
-    for arrays, kind, says in [
-        ((FLOATS,), (TypeError, ValueError), "2.*1"),
-        ((FLOATS,) * 3, (TypeError, ValueError), "2.*3"),
-        ((FLOATS, FLOATS[:, :2]), ValueError, rf"\(\?, 3\).*\(2, 2\).*{re.escape(line)}"),
-        ((FLOATS[0], FLOATS), ValueError, r"\(2, 3\).*\(3,\)"),
-        ((FLOATS, np.zeros((5, 3), np.float32)), ValueError, r"\(2, 3\) and \(5, 3\) do not broadcast"),
-        ((FLOATS, FLOATS.astype(complex)), TypeError, "float32.*complex"),
-        ((FLOATS, "text"), TypeError, "array of <U4"),
-        ((FLOATS, None), TypeError, "array of object"),
-    ]:
-        with pytest.raises(kind, match=says):
-            step(*arrays)
-        np.testing.assert_array_equal(step(FLOATS, FLOATS)[0], 2 * FLOATS)
-    for floats in (np.float32([1, 2]), [1.5, 2.5]):
-        with pytest.raises(TypeError, match="int32.*float"):
-            label_step(floats)
-
-
-def test_missing_and_unknown_feed(graph, x):
-    y = graph.placeholder((2, 3), name="y")
-    with pytest.raises(ValueError, match="y"):
-        graph.compile([x], [x + y])(FLOATS)
-    with pytest.raises(ValueError, match=r"^\[multiply\] .*built at"):
-        graph.compile([x, x * 2], [x])
-    with pytest.raises((TypeError, ValueError)):
-        graph.compile([x, "y"], [x])
-    with pytest.raises(ValueError):
-        graph.compile([x, x], [x])
-    np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
-
-
 def test_another_graphs_tensors(graph, x):
     other = al.Graph()
     theirs = other.variable(FLOATS, name="theirs")
@@ -409,70 +303,25 @@ def test_another_graphs_tensors(graph, x):
     np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
 
 
-def test_an_empty_batch(graph):
-    line, x = here(), graph.placeholder((None, 3), name="x")
-    w = graph.variable(np.ones((3, 2), np.float32))
-    step = graph.compile([x], [x @ w], [graph.assign(w, w + 1)])
-    with pytest.raises(
-        ValueError, match=rf"^\[placeholder\] .*\(0, 3\) has no elements.*; built at .*{re.escape(line)}\.$"
-    ):
-        step(np.zeros((0, 3), np.float32))
-    np.testing.assert_array_equal(step(FLOATS)[0], FLOATS @ np.ones((3, 2)))
-
-
-def test_wrong_use_of_variables(graph, x):
-    v = graph.variable(FLOATS, name="v")
-    with pytest.raises(ValueError, match=r"\(2, 3\).*\(3, 2\)"):
-        v.assign(FLOATS.T)
-    with pytest.raises(TypeError, match="float32.*int64"):
-        v.assign(FLOATS.astype(np.int64))
-    with pytest.raises(ValueError, match=rf"^\[assign\] .*\(2, 3\).*\(3, 2\).*{re.escape(here(1))}\.$"):
-        graph.assign(v, al.transpose(x))
-    with pytest.raises(TypeError, match=r"^\[assign\] Expected a variable, got Tensor"):
-        graph.assign(x, x)
-    with pytest.raises(ValueError, match="does not depend on the variable 'v'"):
-        al.SGD(1).minimize(al.sum(x), [v])
+def test_a_loss_of_several_elements(x):
     with pytest.raises(ValueError, match=r"one element.*\(2, 3\)"):
-        al.SGD(1).minimize(x * v)
-    np.testing.assert_array_equal(v.numpy(), FLOATS)
-
-
-def test_illegal_placeholders(graph):
-    for shape, dtype in [((-2,), "float32"), ((2,), "float65"), (("a",), "float32"), ((1.5,), "float32")]:
-        with pytest.raises((TypeError, ValueError)):
-            graph.placeholder(shape, dtype)
-
-
-def test_attributes_of_another_kind(x):
-    image = al.reshape(x, (1, 2, 3, 1))
-    for mistake, says in [
-        (lambda: al.max_pool2d(image, window="a"), "a window of integers, got 'a'"),
-        (lambda: al.max_pool2d(image, strides=1.5), r"strides of integers, got 1\.5"),
-        (lambda: al.sum(x, axis="a"), "axes of integers, got 'a'"),
-        (lambda: al.softmax(x, axis=None), "axis, got None"),
-        (lambda: al.transpose(x, (0, 0.5)), r"integers, got \(0, 0\.5\)"),
-        (lambda: al.cast(x, "float65"), "element type such as float32, got float65"),
-        (lambda: al.reshape(x, (2, "a")), "shape of integers"),
-        (lambda: al.SGD("fast").minimize(al.sum(x)), "function of the step as lr, got str"),
-        (lambda: al.one_hot(x, 3), r"integer type, got float32\(2, 3\)"),
-        (lambda: x.graph.compile([x], [x], [al.SGD(1)]), "updates, got SGD"),
-        (lambda: x.graph.compile("x", [x]), "a list of feeds, got str"),
-    ]:
-        with pytest.raises(TypeError, match=rf"^\[\w+\] .*{says}.*; (built )?at .*test_graph\.py:\d+\.$"):
-            mistake()
+        al.SGD(1).minimize(x * x.graph.variable(FLOATS))
 
 
 def test_illegal_attributes(x):
     image, weights = al.reshape(x, (1, 2, 3, 1)), np.ones((1, 1, 1, 1), np.float32)
-    for mistake, says in [
-        (lambda: al.max_pool2d(image, padding="full"), "'full'"),
-        (lambda: al.max_pool2d(image, padding=3), "got 3"),
-        (lambda: al.max_pool2d(image, window=0), r"positive .*\(0, 0\)"),
-        (lambda: al.max_pool2d(image, data_layout="CHWN"), "NHWC NCHW"),
-        (lambda: al.conv2d(image, weights, strides=(1, 2, 3)), r"2 positive strides.*\(1, 2, 3\)"),
-        (lambda: al.conv2d(image, np.ones((1, 1, 1, 3), np.float32), groups=2), "groups"),
+    for mistake, kind, says in [
+        (lambda: al.max_pool2d(image, window="a"), TypeError, "a window of integers, got 'a'"),
+        (lambda: al.max_pool2d(image, strides=1.5), TypeError, r"strides of integers, got 1\.5"),
+        (lambda: al.transpose(x, (0, 0.5)), TypeError, r"integers, got \(0, 0\.5\)"),
+        (lambda: al.max_pool2d(image, padding="full"), ValueError, "'full'"),
+        (lambda: al.max_pool2d(image, padding=3), ValueError, "got 3"),
+        (lambda: al.max_pool2d(image, window=0), ValueError, r"positive .*\(0, 0\)"),
+        (lambda: al.max_pool2d(image, data_layout="CHWN"), ValueError, "NHWC NCHW"),
+        (lambda: al.conv2d(image, weights, strides=(1, 2, 3)), ValueError, r"2 positive strides.*\(1, 2, 3\)"),
+        (lambda: al.conv2d(image, np.ones((1, 1, 1, 3), np.float32), groups=2), ValueError, "groups"),
     ]:
-        with pytest.raises(ValueError, match=rf"^\[\w+\] .*{says}.*; (built )?at .*test_graph\.py:\d+\.$"):
+        with pytest.raises(kind, match=rf"^\[\w+\] .*{says}.*; (built )?at .*test_graph\.py:\d+\.$"):
             mistake()
 
 

@@ -21,11 +21,6 @@ def differences(function, x, h=1e-6):
     return out
 
 
-@pytest.fixture
-def graph():
-    return al.Graph()
-
-
 X = np.float32([0.5, -0.25, 0.75])
 
 
