@@ -286,8 +286,9 @@ class Variable(_core.Variable):
     """State of a graph, stored on the device."""
 
     def assign(self, value):
-        """Sets the value at once. ValueError: another shape. TypeError: another dtype, or a tensor, which has no value;
-        graph.assign assigns tensors in a step."""
+        """Sets the value at once. Integers are converted to the variable's integer type, if it holds them. ValueError:
+        another shape. TypeError: another dtype, or a tensor, which has no value; graph.assign assigns tensors in a
+        step."""
         if isinstance(value, Tensor) and not isinstance(value, Variable):
             raise mistake(
                 "assign",

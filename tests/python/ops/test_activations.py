@@ -102,6 +102,16 @@ def test_gradients_at_kinks_are_one_sided_derivatives(name, dtype):
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_numbers_of_any_size(name):
+    build, value, _ = CASES[name]
+    x = np.float32([-1e18, -50, 50, 1e18])
+    found, gradient = _found(build, x)
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(found, value(x.astype(np.float64)), rtol=2e-6, atol=1e-6)
+    assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_a_nan_stays_one(name):
     found, _ = _found(CASES[name][0], np.float32([np.nan, 1]))
     assert np.isnan(found[0]) and np.isfinite(found[1])

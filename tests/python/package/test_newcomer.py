@@ -1,8 +1,9 @@
 """Mistakes that users of NumPy, PyTorch and Keras make in their first hour, and what is said: a table, to which every
 part of the package adds rows.
 
-A row is a program and the whole message, "TypeError [op] ...". HERE stands for the line that was typed, MADE for a
-line of WORLD, "..." for any text."""
+A row is a whole message, "TypeError [op] ...", and the programs that get it, each with the words for the braces of the
+message. HERE stands for the line that was typed, MADE for a line of WORLD, "..." for any text; where a message
+has no full stop, "; at HERE." follows."""
 
 import inspect
 import pathlib
@@ -36,726 +37,461 @@ A = np.ones((2, 3), np.float32)
 """
 
 # fmt: off
-ROWS = [  # graphs and tensors
-    ("np.mean(x)",
-     "TypeError [mean] Expected an array for numpy.mean, got the tensor float32(?, 3), which has a value only "
-     "during a run; alloy has its own functions of tensors; at HERE."),
-    ("np.exp(x)",
-     "TypeError [exp] Expected an array for numpy.exp, got the tensor float32(?, 3), which has a value only "
-     "during a run; alloy has its own functions of tensors; at HERE."),
-    ("np.exp(w)",
-     "TypeError [exp] Expected an array for numpy.exp, got the tensor float32(3, 1), which has a value only "
-     "during a run; alloy has its own functions of tensors, and w.numpy() is an array; at HERE."),
-    ("np.concatenate([x, x])",
-     "TypeError [concatenate] Expected an array for numpy.concatenate, got the tensor float32(?, 3), which has"
-     " a value only during a run; alloy has its own functions of tensors; at HERE."),
-    ("np.array(x)",
-     "TypeError [array] Expected a value, got the tensor float32(?, 3), which has one only during a run; "
-     "graph.run(x, feeds) runs it; at HERE."),
-    ("np.where(x > 0, x, 0)",
-     "TypeError [where] Expected an array for numpy.where, got the tensor bool(?, 3), which has a value only "
-     "during a run; alloy has its own functions of tensors; at HERE."),
-    ("float(loss)",
-     "TypeError [float] Expected a value, got the tensor float32(), which has one only during a run; "
-     "graph.run(x, feeds) runs it; at HERE."),
-    ("int(loss)",
-     "TypeError [int] Expected a value, got the tensor float32(), which has one only during a run; "
-     "graph.run(x, feeds) runs it; at HERE."),
-    ("round(loss)",
-     "TypeError [round] Expected a value, got the tensor float32(), which has one only during a run; al.rint "
-     "rounds it there; at HERE."),
-    ("x.exp()", "AttributeError [Tensor] float32(?, 3) has no attribute exp; use al.exp; at HERE."),
-    ("len(loss)", "TypeError [len] Expected a tensor of known length, got float32(); at HERE."),
-    ("len(x)", "TypeError [len] Expected a tensor of known length, got float32(?, 3); at HERE."),
-    ("for r in x: pass",
-     "TypeError [iter] Expected a sequence, got the tensor float32(?, 3); al.split cuts it up, x[i] is a part;"
-     " at HERE."),
-    ("list(x)",
-     "TypeError [iter] Expected a sequence, got the tensor float32(?, 3); al.split cuts it up, x[i] is a part;"
-     " at HERE."),
-    ("a, c = x",
-     "TypeError [iter] Expected a sequence, got the tensor float32(?, 3); al.split cuts it up, x[i] is a part;"
-     " at HERE."),
-    ("x in [1]",
-     "TypeError [equal] Expected a tensor beside ==, which asks whether two tensors are the same one, got int;"
-     " elements are compared by al.equal and al.not_equal; at HERE."),
-    ("1 in x",
-     "TypeError [in] Expected a sequence, got the tensor float32(?, 3); al.any(al.equal(x, value)) asks in a "
-     "run; at HERE."),
-    ("if x > 0: pass",
-     "TypeError [bool] Expected a value, got the tensor bool(?, 3), which has one only during a run; al.where "
-     "chooses between elements, al.cond between functions; at HERE."),
-    ("x and y",
-     "TypeError [bool] Expected a value, got the tensor float32(?, 3), which has one only during a run; "
-     "al.where chooses between elements, al.cond between functions; at HERE."),
-    ("not x",
-     "TypeError [bool] Expected a value, got the tensor float32(?, 3), which has one only during a run; "
-     "al.where chooses between elements, al.cond between functions; at HERE."),
-    ("max(x, 0)",
-     "TypeError [bool] Expected a value, got the tensor bool(?, 3), which has one only during a run; al.where "
-     "chooses between elements, al.cond between functions; at HERE."),
-    ("min(x, y)", "TypeError [less] Operands of different types: int32(?,) and float32(?, 3); built at HERE."),
-    ("sum(x)",
-     "TypeError [iter] Expected a sequence, got the tensor float32(?, 3); al.split cuts it up, x[i] is a part;"
-     " at HERE."),
-    ("x == 1",
-     "TypeError [equal] Expected a tensor beside ==, which asks whether two tensors are the same one, got int;"
-     " elements are compared by al.equal and al.not_equal; at HERE."),
-    ("x != 1",
-     "TypeError [equal] Expected a tensor beside ==, which asks whether two tensors are the same one, got int;"
-     " elements are compared by al.equal and al.not_equal; at HERE."),
-    ("A == x",
-     "TypeError [equal] Expected a tensor beside ==, which asks whether two tensors are the same one, got "
-     "ndarray; elements are compared by al.equal and al.not_equal; at HERE."),
-    ("x > 1 > 0",
-     "TypeError [bool] Expected a value, got the tensor bool(?, 3), which has one only during a run; al.where "
-     "chooses between elements, al.cond between functions; at HERE."),
-    ("x[x > 0]",
-     "TypeError [slice] Expected integers, got the mask bool(?, 3); only a run knows how much it selects; "
-     "al.where(mask, x, 0) keeps the shape; at HERE."),
-    ("x[flag]",
-     "TypeError [slice] Expected integers, got the mask bool(); only a run knows how much it selects; "
-     "al.where(mask, x, 0) keeps the shape; at HERE."),
-    ("x[0] = 1",
-     "TypeError [slice_update] Tensors do not change, got a value for a part of float32(?, 3); "
-     "al.slice_update(x, np.s_[...], value) is a tensor with that part changed; at HERE."),
-    ("x[0, 0, 0]",
-     "ValueError [slice] Expected at most 2 indices and one ..., got (0, 0, 0) for float32(?, 3); at "
-     "HERE."),
-    ('x["a"]', "TypeError [slice] Expected integers, slices, None, ... or arrays of places, got str; at HERE."),
-    ("x[1.0]", "TypeError [slice] Expected integers, slices, None, ... or arrays of places, got float; at HERE."),
-    ("x[:, 5]", "ValueError [slice] Index 5 is outside axis 1 of float32(?, 3); at HERE."),
-    ("x[y:]",
-     "TypeError [slice] Expected integers as bounds, got slice(<Tensor 'y' int32(?,)>, None, None); slices by "
-     "tensors are not available, x[places] takes a tensor of places; at HERE."),
-    ("x.shape = (2, 3)", "AttributeError [Tensor] float32(?, 3) has no attribute shape to set; at HERE."),
-    ('x.name = "a"', "AttributeError [Tensor] float32(?, 3) has no attribute name to set; at HERE."),
-    ("x.foo = 1", "AttributeError [Tensor] float32(?, 3) has no attribute foo to set; at HERE."),
-    ("w += 1",
-     "TypeError [assign] A variable does not change by +=, got <Variable 'w' float32(3, 1)>; graph.assign(w, w"
-     " + ...) is an update of a step, and x = w + ... another tensor; at HERE."),
-    ("w -= 0.1 * w",
-     "TypeError [assign] A variable does not change by -=, got <Variable 'w' float32(3, 1)>; graph.assign(w, w"
-     " - ...) is an update of a step, and x = w - ... another tensor; at HERE."),
-    ("w[0] = 1",
-     "TypeError [slice_update] Tensors do not change, got a value for a part of float32(3, 1); "
-     "al.slice_update(x, np.s_[...], value) is a tensor with that part changed; at HERE."),
-    ("w.assign(x)",
-     "TypeError [assign] Expected an array for <Variable 'w' float32(3, 1)>, got the tensor float32(?, 3), "
-     "which has a value only during a run; graph.assign(w, tensor) is an update of a step; at HERE."),
-    ("w.assign(1)", "ValueError [variable] The variable has shape (3, 1) but the value has shape (); built at MADE."),
-    ("w.assign([[1], [2]])",
-     "ValueError [variable] The variable has shape (3, 1) but the value has shape (2, 1); built at MADE."),
-    ("w.assign(np.ones((3,1), int))",
-     "TypeError [assign] 'w' is float32 but was given an array of int64; at HERE."),
-    ('x + "a"', "TypeError [add] Expected a tensor, a number or an array, got str; at HERE."),
-    ("x + None", "TypeError [add] Expected a tensor, a number or an array, got NoneType; at HERE."),
-    ("x + [1, 2, 3]",
-     "TypeError [add] Expected a tensor, a number or an array, got list; np.array makes an array of it; "
-     "at HERE."),
-    ("x + y", "TypeError [add] Operands of different types: float32(?, 3) and int32(?,); built at HERE."),
-    ("y / 2",
-     "TypeError [divide] Expected floats beside /, got int32(?,); cast it to float32, or take // for whole "
-     "numbers; at HERE."),
-    ("y / y",
-     "TypeError [divide] Expected floats beside /, got int32(?,); cast it to float32, or take // for whole "
-     "numbers; at HERE."),
-    ("x @ 2", "ValueError [matmul] Expected operands of rank 2 or more, got shapes (?, 3) and (); built at HERE."),
-    ("2 @ x", "ValueError [matmul] Expected operands of rank 2 or more, got shapes () and (?, 3); built at HERE."),
-    ('x ** "a"', "TypeError [power] Expected a tensor, a number or an array, got str; at HERE."),
-    ("~x", "TypeError [bitwise_not] Expected operands of a integer type, got float32(?, 3); built at HERE."),
-    ("x & 1", "TypeError [bitwise_and] Expected operands of a integer type, got float32(?, 3); built at HERE."),
-    ("x << 1", "TypeError [left_shift] Expected operands of a integer type, got float32(?, 3); built at HERE."),
-    ("-flag", "TypeError [negative] Expected operands of a number, got bool(); built at HERE."),
-    ("flag + 1", "TypeError [add] The value is bool, which cannot hold 1; at HERE."),
-    ('x.sum("a")', "TypeError [sum] Expected axes of integers, got 'a'; at HERE."),
-    ("x.sum(5)", "ValueError [sum] Axis 5 is outside a tensor of rank 2; built at HERE."),
-    ("x.argmax(None)", "TypeError [argmax] Expected an integer as the axis, got None; built at HERE."),
-    ("x.reshape()",
-     "TypeError [reshape] Expected a shape or its dimensions for float32(?, 3), got none; at HERE."),
-    ('x.reshape("a")', "TypeError [reshape] Expected a shape of integers and None, got ['a']; at HERE."),
-    ("x.reshape(2.0, 3)", "TypeError [reshape] Expected a shape of integers and None, got [2.0, 3]; at HERE."),
-    ("x.transpose(0)",
-     "ValueError [transpose] Expected a permutation of the 2 axes of shape (?, 3), got (0,); built at HERE."),
-    ("x.transpose(0, 0)",
-     "ValueError [transpose] Expected a permutation of the 2 axes of shape (?, 3), got (0, 0); built at HERE."),
-    ('x.astype("float64")', "TypeError [cast] Expected an element type such as float32, got float64; at HERE."),
-    ("x.astype(float)", "TypeError [cast] Expected an element type such as float32, got float64; at HERE."),
-    ('x.astype("foo")', "TypeError [cast] Expected an element type such as float32, got foo; at HERE."),
-    ("x.astype(None)", "TypeError [cast] Expected an element type such as float32, got None; at HERE."),
-    ("al.cast(x, None)", "TypeError [cast] Expected an element type such as float32, got None; at HERE."),
-    ('al.cast(A, "int32")',
-     "TypeError [cast] Expected a tensor, got ndarray; graph.constant makes one; at HERE."),
-    ("al.relu(A)",
-     "TypeError [relu] Expected a tensor among the operands, got ndarray; graph.constant makes one; at "
-     "HERE."),
-    ("al.relu(1)",
-     "TypeError [relu] Expected a tensor among the operands, got int; graph.constant makes one; at HERE."),
-    ('al.relu("a")',
-     "TypeError [relu] Expected a tensor among the operands, got str; graph.constant makes one; at HERE."),
-    ("al.relu(None)",
-     "TypeError [relu] Expected a tensor among the operands, got NoneType; graph.constant makes one; at "
-     "HERE."),
-    ("al.relu([x, x])",
-     "TypeError [relu] Expected a tensor among the operands, got list; graph.constant makes one; at "
-     "HERE."),
-    ("al.softmax(y)", "TypeError [softmax] Expected a floating type, got int32(?,); built at HERE."),
-    ("al.softmax(A)",
-     "TypeError [softmax] Expected a tensor among the operands, got ndarray; graph.constant makes one; "
-     "at HERE."),
-    ("al.mean([x, x])", "TypeError [mean] Expected a tensor, got list; at HERE."),
-    ("al.mean(A)", "TypeError [mean] Expected a tensor, got ndarray; graph.constant makes one; at HERE."),
-    ("al.add(1, 2)",
-     "TypeError [add] Expected a tensor among the operands, got int, int; graph.constant makes one; at "
-     "HERE."),
-    ("al.concat(x, 0)",
-     "TypeError [concat] Expected a list of tensors, got the tensor float32(?, 3); write [it]; at HERE."),
-    ("al.concat([], 0)",
-     "TypeError [concat] Expected a tensor among the operands, got none; graph.constant makes one; at "
-     "HERE."),
-    ("al.concat((x, 1), 0)", "ValueError [concat] Shapes (?, 3) and () differ in more than axis 0; built at HERE."),
-    ("al.concat(x, x)",
-     "TypeError [concat] Expected a list of tensors, got the tensor float32(?, 3); write [it]; at HERE."),
-    ("al.stack(x)",
-     "TypeError [stack] Expected a list of tensors, got the tensor float32(?, 3); write [it]; at HERE."),
-    ("al.expand_dims(x, 5)", "ValueError [expand_dims] Axis 5 is outside a tensor of rank 3; built at HERE."),
-    ("al.where(True, 1, 2)",
-     "TypeError [where] Expected a tensor among the operands, got bool, int, int; graph.constant makes one; "
-     "at HERE."),
-    ("al.where(x, x, y)", "TypeError [where] Operands of different types: float32(?, 3) and int32(?,); built at HERE."),
-    ('al.pad(x, 1, mode="foo")',
-     "ValueError [pad] Expected a mode among constant, reflect, symmetric, edge, wrap, antiperiodic, got "
-     "'foo'; at HERE."),
-    ('al.pad(x, "a")', "ValueError [pad] Expected a pair (before, after) for each axis, got 'a'; at HERE."),
-    ("al.pad(x, (1, 1))", "ValueError [pad] Expected a pair (before, after) for each axis, got (1, 1); at HERE."),
-    ("al.one_hot(x, 3)", "TypeError [one_hot] Expected indices of an integer type, got float32(?, 3); built at HERE."),
-    ("al.one_hot([0, 1], 3)",
-     "TypeError [one_hot] Expected a tensor among the operands, got list; graph.constant makes one; at "
-     "HERE."),
-    ("al.one_hot(y, 0)", "ValueError [one_hot] Expected a depth of 1 or more, got 0; at HERE."),
-    ("al.gather(x, 1.5)", "TypeError [gather] Expected indices of an integer type, got float32(); built at HERE."),
-    ("al.top_k(x, 5)",
-     "ValueError [top_k] Expected at most the 3 elements along the axis of shape (?, 3), got 5; built at HERE."),
-    ("al.conv2d(x, w)", "ValueError [conv2d] Expected a source of rank 4, got shape (?, 3); built at HERE."),
-    ("al.dropout(x, 0.5)",
-     "AttributeError [al] There is no al.dropout; the nearest is al.random.dropout; docs/coming-from.md has the "
-     "names of other libraries; at HERE."),
-    ("al.random.normal(0, 1, (2, 3))", "TypeError [random] Expected a tensor, got int; at HERE."),
-    ("al.init.orthogonal((3,), seed=0)",
-     "ValueError [orthogonal] Expected a shape (rows, columns), got (3,); at HERE."),
-    ("al.init.glorot_uniform(3, seed=0)",
-     "ValueError [init] Expected a shape of weights, (in, out) or (height, width, in, out), got 3; at "
-     "HERE."),
-    ("al.gradients(loss, w)",
-     "TypeError [gradients] Expected a list of tensors, got the tensor float32(3, 1); write [it]; at "
-     "HERE."),
-    ("al.gradients(loss, [1])", "TypeError [gradients] Expected tensors, got int; at HERE."),
-    ("al.gradients(2, [w])", "TypeError [gradients] Expected a tensor, got int; at HERE."),
-    ("al.gradients([loss], [w])", "TypeError [gradients] Expected a tensor, got list; at HERE."),
-    ("al.cond(True, lambda: x, lambda: x)",
-     "TypeError [cond] Expected a tensor as the predicate (Python's if chooses by values that are known now), "
-     "got bool; at HERE."),
-    ("al.cond(loss > 0, x, x)",
-     "TypeError [cond] Expected true_fn as a function such as lambda: x, got the tensor float32(?, 3); "
-     "at HERE."),
-    ("al.cond(loss > 0, lambda: x, lambda: y)",
-     "ValueError [cond] Result 0 is float32(?, 3) in one branch and int32(?,) in the other; built at HERE."),
-    ("al.cond(loss > 0, lambda: 1, lambda: 2)",
-     "TypeError [cond] Expected tensors from the function, got int; at HERE."),
-    ("al.cond(loss > 0, lambda: None, lambda: x)",
-     "TypeError [cond] Expected tensors from the function, got NoneType; at HERE."),
-    ("al.cond(loss > 0, lambda a: x, lambda: x)",
-     "TypeError [cond] Expected true_fn as a function such as lambda: x, got one of (a); at HERE."),
-    ("al.while_loop(x, x, x)",
-     "TypeError [while_loop] Expected condition as a function such as lambda value: ..., got the tensor "
-     "float32(?, 3); at HERE."),
-    ("al.scan(lambda a: a, x, x)",
-     "TypeError [scan] Expected body as a function such as lambda value, x: ..., got one of (a); at "
-     "HERE."),
-    ("al.for_loop(0, 3, lambda i: x, x)",
-     "TypeError [for_loop] Expected body as a function such as lambda index, value: ..., got one of (i);"
-     " at HERE."),
-    ("al.for_loop(0, 3, lambda i, u: 1.0, x)",
-     "ValueError [for_loop] Value 0 is float32(?, 3) before an iteration and float32() behind it; built "
-     "at HERE."),
-    ('g.placeholder("x")', "TypeError [placeholder] Expected a shape of integers and None, got ['x']; at HERE."),
-    ("g.placeholder((2, 3), float)",
-     "TypeError [placeholder] Expected an element type such as float32, got float64; at HERE."),
-    ('g.placeholder((2, 3), "x")',
-     "TypeError [placeholder] Expected an element type such as float32, got x; at HERE."),
-    ("g.placeholder(2, 3)", "TypeError [placeholder] Expected an element type such as float32, got 3; at HERE."),
-    ("g.placeholder((2,), name=3)", "TypeError [placeholder] Expected a name as a text, got 3; at HERE."),
-    ("g.placeholder((-1, 3))",
-     "ValueError [placeholder] Expected dimensions of 0 or more and below 2^63, or None, got [-1, 3]; at"
-     " HERE."),
-    ('g.constant("a")',
-     "TypeError [constant] The value is an array of <U1, which is no element type here; at HERE."),
-    ("g.constant(None)",
-     "TypeError [constant] The value is an array of object, which is no element type here; at HERE."),
-    ("g.constant(x)",
-     "TypeError [array] Expected a value, got the tensor float32(?, 3), which has one only during a run; "
-     "graph.run(x, feeds) runs it; at HERE."),
-    ("g.constant([x, x])",
-     "TypeError [array] Expected a value, got the tensor float32(?, 3), which has one only during a run; "
-     "graph.run(x, feeds) runs it; at HERE."),
-    ("g.variable((3, 3))",
-     "TypeError [variable] Expected a value, got (3, 3), which looks like a shape; al.init.zeros((3, 3)) is a "
-     "value of that shape, a list of integers a value of these integers; at HERE."),
-    ('g.variable("a")',
-     "TypeError [variable] The value is an array of <U1, which is no element type here; at HERE."),
-    ("g.variable(None)",
-     "TypeError [variable] The value is an array of object, which is no element type here; at HERE."),
-    ("g.variable(x)",
-     "TypeError [array] Expected a value, got the tensor float32(?, 3), which has one only during a run; "
-     "graph.run(x, feeds) runs it; at HERE."),
-    ('g.variable(1.0, trainable="no")', "TypeError [trainable] Expected True or False, got 'no'; at HERE."),
-    ("g.variable(al.init.zeros)",
-     "TypeError [variable] The value is an array of object, which is no element type here; at HERE."),
-    ("g.assign(w, 1)", "ValueError [assign] The variable has shape (3, 1) but the value has shape (); built at HERE."),
-    ("g.assign(x, w)", "TypeError [assign] Expected a variable, got Tensor; at HERE."),
-    ("g.assign(w, x)",
-     "ValueError [assign] The variable has shape (3, 1) but the value has shape (?, 3); built at HERE."),
-    ('g.assign(w, "a")', "TypeError [assign] Expected a tensor, a number or an array, got str; at HERE."),
-    ('g.assign("w", 1)', "TypeError [assign] Expected a variable, got str; at HERE."),
-    ("g.compile(x, loss)",
-     "TypeError [compile] Expected a list of feeds, got the tensor float32(?, 3); write [it]; at HERE."),
-    ("g.compile([x], loss)",
-     "TypeError [compile] Expected a list of fetches, got the tensor float32(); write [it]; at HERE."),
-    ("g.compile([x, y], [loss], w)",
-     "TypeError [compile] Expected a list of updates, got the tensor float32(3, 1); write [it]; at HERE."),
-    ("g.compile([x], [loss], [w])", "TypeError [compile] Expected updates, got Variable; at HERE."),
-    ("g.compile([x], [loss], g.assign(w, w))",
-     "TypeError [compile] Expected a list of updates, got <Update of <Variable 'w' float32(3, 1)> to <Tensor "
-     "'w' float32(3, 1)>>; write [it]; at HERE."),
-    ('g.compile({"x": A}, [loss])', "TypeError [compile] Expected tensors to feed and fetch, got str; at HERE."),
-    ('g.compile(["x"], [loss])', "TypeError [compile] Expected tensors to feed and fetch, got str; at HERE."),
-    ('g.compile([x], ["loss"])', "TypeError [compile] Expected tensors to feed and fetch, got str; at HERE."),
-    ("g.compile([x, x], [loss])", "ValueError [placeholder] The placeholder 'x' is fed twice; built at MADE."),
-    ("g.compile([loss], [loss])",
-     "ValueError [squeeze] Only a placeholder can be fed, not the result of this op; built at MADE."),
-    ("g.compile([x], [loss], steps=0)",
-     "ValueError [compile] Expected a number of steps of 1 or more, got 0; at HERE."),
-    ("g.compile([x], None)", "TypeError [compile] Expected a list of fetches, got NoneType; at HERE."),
-    ("g.compile([x], [None])", "TypeError [compile] Expected tensors to feed and fetch, got NoneType; at HERE."),
-    ('g.compile("adam", "mse")', "TypeError [compile] Expected a list of feeds, got str; at HERE."),
-    ("step()", "ValueError [executable] Expected 1 feeds ('x' of MADE), got 0 without 'x' of MADE."),
-    ("step(A, A)", "ValueError [executable] Expected 1 feeds ('x' of MADE), got 2."),
-    ("step(X=A)", "ValueError [executable] Expected the name of one placeholder among 'x' of MADE, got 'X'."),
-    ("step({w: A})",
-     "ValueError [executable] Expected feeds among 'x' or their names, got <Variable 'w' float32(3, 1)>; "
-     "at HERE."),
-    ('step({"z": A})', "ValueError [executable] Expected feeds among 'x' or their names, got 'z'; at HERE."),
-    ("step({1: A})", "ValueError [executable] Expected feeds among 'x' or their names, got 1; at HERE."),
-    ("step([A])",
-     "ValueError [placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (1, 2, 3); built at "
-     "MADE."),
-    ("step(A.T)",
-     "ValueError [placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (3, 2); built at MADE."),
-    ("step(A[0])",
-     "ValueError [placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (3,); built at MADE."),
-    ("step(None)",
-     "TypeError [placeholder] 'x', built at MADE, is float32 but was given an array of object; at HERE."),
-    ('step("a")',
-     "TypeError [placeholder] 'x', built at MADE, is float32 but was given an array of <U1; at HERE."),
-    ("step(x)",
-     "TypeError [array] Expected a value, got the tensor float32(?, 3), which has one only during a run; "
-     "graph.run(x, feeds) runs it; at HERE."),
-    ("step(w)",
-     "ValueError [placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (3, 1); built at MADE."),
-    ("step(A.astype(int))",
-     "TypeError [placeholder] 'x', built at MADE, is float32 but was given an array of int64; at HERE."),
-    ("step(A.astype(complex))",
-     "TypeError [placeholder] 'x', built at MADE, is float32 but was given an array of complex128; at "
-     "HERE."),
-    ('step(np.zeros((0, 3), "f"))',
-     "ValueError [placeholder] The shape (0, 3) has no elements; at least one was expected, where 'x' of shape (0, 3) "
-     "are fed; built at MADE."),
-    ("scaled(A, np.array([1, 2**40]))",
-     "TypeError [placeholder] 'y', built at MADE, is int32, which cannot hold 1099511627776; at HERE."),
-    ("scaled(A, np.array([1.0, 2.0]))",
-     "TypeError [placeholder] 'y', built at MADE, is int32 but was given an array of float64; at HERE."),
-    ("scaled(A, np.ones(5, int))",
-     "ValueError [multiply] Shapes (2, 3) and (5, 1) do not broadcast, where 'x' of shape (2, 3), 'y' of shape"
-     " (5,) are fed; built at MADE."),
-    ("scaled(A)", "ValueError [executable] Expected 2 feeds ('x' of MADE, 'y' of MADE), got 1 without 'y' of MADE."),
-    ("step.feeds = []", "AttributeError [Executable] An Executable has no attribute feeds to set; at HERE."),
-    ("step.foo",
-     "AttributeError [Executable] An Executable has no attribute foo; docs/coming-from.md has the names of other"
-     " libraries; at HERE."),
-    ("step.submit()", "ValueError [executable] Expected 1 feeds ('x' of MADE), got 0 without 'x' of MADE."),
-    ("step.profile(A, runs=0)", "ValueError [profile] Expected a number of runs of 1 or more, got 0; at HERE."),
-    ("step.memory_plan()",
-     "ValueError [memory_plan] Expected the known shapes of 1 feeds, got [(None, 3)]; at HERE."),
-    ("step.staging()", "ValueError [staging] Expected the known shapes of 1 feeds, got [(None, 3)]; at HERE."),
-    ("g.run(loss)",
-     "ValueError [placeholder] The placeholder 'x' of shape (?, 3) is needed but was not fed; built at MADE."),
-    ("g.run(loss, A)", "TypeError [run] Expected feeds as a dict of arrays, got ndarray; at HERE."),
-    ('g.run("loss", {})', "TypeError [run] Expected a list of tensors to fetch, got str; at HERE."),
-    ('g.run(loss, {"z": A})',
-     "ValueError [run] Expected a placeholder or the name of one among 'x', 'y', 'bool()', got 'z'; at "
-     "HERE."),
-    ("g.run(3)", "TypeError [run] Expected a list of tensors to fetch, got int; at HERE."),
-    ('g.bind({"z": A})',
-     "ValueError [bind] Expected the name of one placeholder among 'x' of MADE, 'y' of MADE, bool() of MADE, "
-     "got 'z'."),
-    ("g.bind([A])", "TypeError [bind] Expected a dictionary of arrays by placeholder or name, got list."),
-    ("g.verify(x)",
-     "TypeError [verify] Expected a list of feeds, got the tensor float32(?, 3); write [it]; at HERE."),
-    ("g.verify([loss])",
-     "ValueError [squeeze] Only a placeholder can be fed, not the result of this op; built at MADE. "
-     "[placeholder] The placeholder 'x' of shape (?, 3) is needed but was not fed; built at MADE. "
-     "[placeholder] The placeholder 'y' of shape (?,) is needed but was not fed; built at MADE. [placeholder] "
-     "The placeholder of shape () is needed but was not fed; built at MADE."),
-    ("g.variables = []", "AttributeError [Graph] A Graph has no attribute variables to set; at HERE."),
-    ("g.read_variables(w)",
-     "TypeError [read_variables] Expected a list of variables, got the tensor float32(3, 1); write [it];"
-     " at HERE."),
-    ("g.read_variables([x])", "TypeError [read_variables] Expected variables, got Tensor; at HERE."),
-    ("g.assign_variables([w], [1])",
-     "ValueError [variable] The variable has shape (3, 1) but the value has shape (); built at MADE."),
-    ("g.most_in_flight = 0",
-     "ValueError [most_in_flight] Expected a number of steps of 1 or more, got 0; at HERE."),
-    ('al.Graph(device="cuda")', "ValueError [graph] There is no device of the kind or name 'cuda'"),
-    ('al.Graph(storage="disk")', "ValueError [graph] Expected the storage 'variable' or 'buffers', got 'disk'."),
-    ("with al.Graph() as q: pass",
-     "TypeError [graph] A graph is not entered by with; g.placeholder and g.variable name it; at HERE."),
-    ('pickle.dumps(al.Trainer(model, "hinge", "sgd"))',
-     "TypeError [Trainer] A trainer belongs to a graph and cannot be copied or pickled; use trainer.model, which can, "
-     "or trainer.save(path) and fit(resume=path); at HERE."),
-    ("copy.copy(g)",
-     "TypeError [Graph] A graph and its parts cannot be copied or pickled; build the model "
-     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); at HERE."),
-    ("copy.deepcopy(w)",
-     "TypeError [Variable] A graph and its parts cannot be copied or pickled; build the model "
-     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); at HERE."),
-    ("pickle.dumps(step)",
-     "TypeError [Executable] A graph and its parts cannot be copied or pickled; build the model "
-     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); at HERE."),
-    ("pickle.dumps(x)",
-     "TypeError [Tensor] A graph and its parts cannot be copied or pickled; build the model "
-     "again, and pass values on by al.save and al.load, or by v.assign(w.numpy()); at HERE."),
-    ("al.load_op_library('none.so')",
-     "FileNotFoundError [load_op_library] There is no file none.so; at HERE."),
-    ("al.custom_gradient(x)",
-     "TypeError [custom_gradient] Expected a function of tensors, got float32(?, 3); at HERE."),
-    ("al.custom_gradient(lambda x: al.exp(x))(x)",
-     "TypeError [custom_gradient] Expected a pair of results and the function that is their gradient, got "
-     "float32(?, 3); at HERE."),
-    ("al.custom_gradient(lambda x, y: (x * y, lambda g: g))(x, 2.0)",
-     "TypeError [custom_gradient] Expected tensors by position (all else is given by name), got float; at HERE."),
-    ('al.device("cuda")',
-     "ValueError [device] Expected '..., the kind... here, got 'cuda'; at HERE."),
-    ("al.set_threads(0)", "ValueError [set_threads] Expected a number of threads of 1 or more, got 0; at HERE."),
-    ('al.set_threads("a")',
-     "TypeError [set_threads] Expected a number of threads as an integer, got 'a'; at HERE."),
-    ('al.empty("a")', "TypeError [empty] Expected a shape of integers and None, got 'a'; at HERE."),
-    ("al.empty((2, None))", "ValueError [empty] Expected a shape of integers, got (2, None); at HERE."),
-    ("al.nn.Dense(4)(A)",
-     "TypeError [Dense] Expected a tensor, or a tuple, list or dict of tensors, got ndarray; feed arrays to a "
-     "placeholder, graph.placeholder(shape), or hand them to al.Trainer; at HERE."),
-    ("al.nn.Dense(4)(y)",
-     'TypeError [Dense] Expected a tensor of floats, got int32(?,); al.cast(x, "float32") makes one; in '
-     "dense_1; at HERE."),
-    ("al.reshape(A, (3, 2))",
-     "TypeError [reshape] Expected a tensor among the operands, got ndarray; graph.constant makes one; "
-     "at HERE."),
-    ("al.tile(x, 2)", "ValueError [tile] Expected 2 repeats of 0 or more for shape (?, 3), got (2,); built at HERE."),
-    ("al.broadcast_to(x, 3)",
-     "ValueError [broadcast_to] Shape (?, 3) does not broadcast to shape (3,); built at HERE."),
-    ('al.slice_update(x, "a", 1)',
-     "TypeError [slice] Expected integers, slices, None, ... or arrays of places, got str; at HERE."),
-    ("al.resize(x, 2)", "ValueError [resize] Expected 2 extents, got (2,); built at HERE."),
-    ("al.lstm(x, w)", "ValueError [lstm] Expected (steps, batch, gates * units), got float32(?, 3); at HERE."),
-    ("al.log(y)", "TypeError [log] Expected operands of a floating type, got int32(?,); built at HERE."),
-    ("al.sqrt(y)", "TypeError [sqrt] Expected operands of a floating type, got int32(?,); built at HERE."),
-    ("al.exp(y)", "TypeError [exp] Expected operands of a floating type, got int32(?,); built at HERE."),
-    ("al.tanh(flag)", "TypeError [tanh] Expected operands of a floating type, got bool(); built at HERE."),
-    ("al.identity(A)",
-     "TypeError [identity] Expected a tensor among the operands, got ndarray; graph.constant makes one; "
-     "at HERE."),
-    ("al.log1p(y)", "TypeError [log1p] Expected a floating type, got int32(?,); at HERE."),
-    ("al.expm1(A)", "TypeError [expm1] Expected a tensor, got ndarray; graph.constant makes one; at HERE."),
-    ("al.gelu(x, approximate=True)",
-     "ValueError [gelu] Expected approximate as 'none' or 'tanh', got True; at HERE."),
-    ("al.zeros_like(A)",
-     "TypeError [zeros_like] Expected a tensor, got ndarray; graph.constant makes one; at HERE."),
-    ('al.full_like(x, "a")', "TypeError [full_like] Expected a tensor, a number or an array, got str; at HERE."),
-    # models, optimizers, names
-    ("model(x, train=True)",
-     "TypeError [Sequential] Expected arguments among x, training, got train; the nearest is training; at "
-     "HERE."),
-    ('w.name = "foo"', "AttributeError [Variable] float32(3, 1) has no attribute name to set; at HERE."),
-    ("w.trainable = 0", "TypeError [trainable] Expected True or False, got 0; at HERE."),
-    ("np.isnan(w)",
-     "TypeError [isnan] Expected an array for numpy.isnan, got the tensor float32(3, 1), which has a value "
-     "only during a run; alloy has its own functions of tensors, and w.numpy() is an array; at HERE."),
-    ("np.argmax(x, axis=1)",
-     "TypeError [argmax] Expected an array for numpy.argmax, got the tensor float32(?, 3), which has a value "
-     "only during a run; alloy has its own functions of tensors; at HERE."),
-    ("al.equal(x.argmax(1), y).mean()", "TypeError [mean] Expected operands of a number, got bool(?,); built at HERE."),
-    # a Trainer, optimizers, schedules, callbacks, layers, data, files
-    ('al.Trainer(model, "mse", "adam")',
-     "ValueError [Trainer] Expected a function or a name of al.losses (binary_cross_entropy, categorical_hinge, "
+ROWS = [
+    ("TypeError [{0}] Expected an array for numpy.{0}, got the tensor {1}(?, 3), which has a value only during a "
+     "run; alloy has its own functions of tensors",
+     ("np.mean(x)", "mean", "float32"), ("np.exp(x)", "exp", "float32"),
+     ("np.concatenate([x, x])", "concatenate", "float32"), ("np.where(x > 0, x, 0)", "where", "bool"),
+     ("np.argmax(x, axis=1)", "argmax", "float32")),
+    ("TypeError [{0}] Expected an array for numpy.{0}, got the tensor float32(3, 1), which has a value only during "
+     "a run; alloy has its own functions of tensors, and w.numpy() is an array",
+     ("np.exp(w)", "exp"), ("np.isnan(w)", "isnan")),
+    ("TypeError [{}] Expected a value, got the tensor float32({}), which has one only during a run; graph.run(x, "
+     "feeds) runs it",
+     ("np.array(x)", "array", "?, 3"), ("float(loss)", "float", ""), ("int(loss)", "int", ""),
+     ("g.constant(x)", "array", "?, 3"), ("g.constant([x, x])", "array", "?, 3"), ("g.variable(x)", "array", "?, 3"),
+     ("step(x)", "array", "?, 3")),
+    ("TypeError [round] Expected a value, got the tensor float32(), which has one only during a run; al.rint rounds "
+     "it there",
+     "round(loss)"),
+    ("AttributeError [Tensor] float32(?, 3) has no attribute {}",
+     ("x.exp()", "exp; use al.exp"), ("x.shape = (2, 3)", "shape to set"), ('x.name = "a"', "name to set"),
+     ("x.foo = 1", "foo to set")),
+    ("TypeError [len] Expected a tensor of known length, got float32({})",
+     ("len(loss)", ""), ("len(x)", "?, 3")),
+    ("TypeError [iter] Expected a sequence, got the tensor float32(?, 3); al.split cuts it up, x[i] is a part",
+     "for r in x: pass", "list(x)", "a, c = x", "sum(x)"),
+    ("TypeError [equal] Expected a tensor beside ==, which asks whether two tensors are the same one, got {}; "
+     "elements are compared by al.equal and al.not_equal",
+     ("x in [1]", "int"), ("x == 1", "int"), ("x != 1", "int"), ("A == x", "ndarray"),
+     ('T = type("T", (), {"__module__": "torch", "__dlpack__": None}); x == T()', "T")),
+    ("TypeError [in] Expected a sequence, got the tensor float32(?, 3); al.any(al.equal(x, value)) asks in a run",
+     "1 in x"),
+    ("TypeError [bool] Expected a value, got the tensor {}(?, 3), which has one only during a run; al.where chooses "
+     "between elements, al.cond between functions",
+     ("if x > 0: pass", "bool"), ("x and y", "float32"), ("not x", "float32"), ("max(x, 0)", "bool"),
+     ("x > 1 > 0", "bool")),
+    ("TypeError [{}] Operands of different types: {} and {}; built at HERE.",
+     ("min(x, y)", "less", "int32(?,)", "float32(?, 3)"), ("x + y", "add", "float32(?, 3)", "int32(?,)"),
+     ("al.where(x, x, y)", "where", "float32(?, 3)", "int32(?,)")),
+    ("TypeError [slice] Expected integers, got the mask bool({}); only a run knows how much it selects; "
+     "al.where(mask, x, 0) keeps the shape",
+     ("x[x > 0]", "?, 3"), ("x[flag]", "")),
+    ("TypeError [slice_update] Tensors do not change, got a value for a part of float32({}); al.slice_update(x, "
+     "np.s_[...], value) is a tensor with that part changed",
+     ("x[0] = 1", "?, 3"), ("w[0] = 1", "3, 1")),
+    ("ValueError [slice] Expected at most 2 indices and one ..., got (0, 0, 0) for float32(?, 3)", "x[0, 0, 0]"),
+    ("TypeError [slice] Expected integers, slices, None, ... or arrays of places, got {}",
+     ('x["a"]', "str"), ("x[1.0]", "float"), ('al.slice_update(x, "a", 1)', "str")),
+    ("ValueError [slice] Index 5 is outside axis 1 of float32(?, 3)", "x[:, 5]"),
+    ("TypeError [slice] Expected integers as bounds, got slice(<Tensor 'y' int32(?,)>, None, None); slices by "
+     "tensors are not available, x[places] takes a tensor of places",
+     "x[y:]"),
+    ("TypeError [assign] A variable does not change by {0}=, got <Variable 'w' float32(3, 1)>; graph.assign(w, w "
+     "{0} ...) is an update of a step, and x = w {0} ... another tensor",
+     ("w += 1", "+"), ("w -= 0.1 * w", "-")),
+    ("TypeError [assign] Expected an array for <Variable 'w' float32(3, 1)>, got the tensor float32(?, 3), which "
+     "has a value only during a run; graph.assign(w, tensor) is an update of a step",
+     "w.assign(x)"),
+    ("ValueError [{}] The variable has shape (3, 1) but the value has shape ({}); built at {}.",
+     ("w.assign(1)", "variable", "", "MADE"), ("w.assign([[1], [2]])", "variable", "2, 1", "MADE"),
+     ("g.assign(w, 1)", "assign", "", "HERE"), ("g.assign(w, x)", "assign", "?, 3", "HERE"),
+     ("g.assign_variables([w], [1])", "variable", "", "MADE")),
+    ("TypeError [assign] 'w' is float32 but was given an array of int64", "w.assign(np.ones((3,1), int))"),
+    ("TypeError [{}] Expected a tensor, a number or an array, got {}",
+     ('x + "a"', "add", "str"), ("x + None", "add", "NoneType"), ('x ** "a"', "power", "str"),
+     ('g.assign(w, "a")', "assign", "str"), ('al.full_like(x, "a")', "full_like", "str")),
+    ("TypeError [add] Expected a tensor, a number or an array, got list; np.array makes an array of it",
+     "x + [1, 2, 3]"),
+    ("TypeError [divide] Expected floats beside /, got int32(?,); cast it to float32, or take // for whole numbers",
+     "y / 2", "y / y"),
+    ("ValueError [matmul] Expected operands of rank 2 or more, got shapes ({}) and ({}); built at HERE.",
+     ("x @ 2", "?, 3", ""), ("2 @ x", "", "?, 3")),
+    ("TypeError [{}] Expected {} of {} type, got {}; built at HERE.",
+     ("~x", "bitwise_not", "operands", "a integer", "float32(?, 3)"),
+     ("x & 1", "bitwise_and", "operands", "a integer", "float32(?, 3)"),
+     ("x << 1", "left_shift", "operands", "a integer", "float32(?, 3)"),
+     ("al.one_hot(x, 3)", "one_hot", "indices", "an integer", "float32(?, 3)"),
+     ("al.log(y)", "log", "operands", "a floating", "int32(?,)"),
+     ("al.sqrt(y)", "sqrt", "operands", "a floating", "int32(?,)"),
+     ("al.exp(y)", "exp", "operands", "a floating", "int32(?,)"),
+     ("al.tanh(flag)", "tanh", "operands", "a floating", "bool()")),
+    ("TypeError [{}] Expected operands of a number, got bool({}); built at HERE.",
+     ("-flag", "negative", ""), ("al.equal(x.argmax(1), y).mean()", "mean", "?,")),
+    ("TypeError [add] The value is bool, which cannot hold 1", "flag + 1"),
+    ("TypeError [sum] Expected axes of integers, got 'a'", 'x.sum("a")'),
+    ("ValueError [sum] Axis 5 is outside a tensor of rank 2; built at HERE.", "x.sum(5)"),
+    ("TypeError [argmax] Expected an integer as the axis, got None; built at HERE.", "x.argmax(None)"),
+    ("TypeError [reshape] Expected a shape or its dimensions for float32(?, 3), got none", "x.reshape()"),
+    ("TypeError [{}] Expected a shape of integers and None, got ['{}']",
+     ('x.reshape("a")', "reshape", "a"), ('g.placeholder("x")', "placeholder", "x")),
+    ("TypeError [reshape] Expected a shape of integers and None, got [2.0, 3]", "x.reshape(2.0, 3)"),
+    ("ValueError [transpose] Expected a permutation of the 2 axes of shape (?, 3), got (0,); built at HERE.",
+     "x.transpose(0)"),
+    ("TypeError [{}] Expected an element type such as float32, got {}",
+     ('x.astype("float64")', "cast", "float64"), ("x.astype(float)", "cast", "float64"),
+     ('x.astype("foo")', "cast", "foo"), ("x.astype(None)", "cast", "None"), ("al.cast(x, None)", "cast", "None"),
+     ("g.placeholder((2, 3), float)", "placeholder", "float64"), ('g.placeholder((2, 3), "x")', "placeholder", "x"),
+     ("g.placeholder(2, 3)", "placeholder", "3")),
+    ("TypeError [{}] Expected a tensor, got ndarray; graph.constant makes one",
+     ('al.cast(A, "int32")', "cast"), ("al.mean(A)", "mean"), ("al.expm1(A)", "expm1"),
+     ("al.zeros_like(A)", "zeros_like")),
+    ("TypeError [{}] Expected a tensor among the operands, got {}; graph.constant makes one",
+     ("al.relu(A)", "relu", "ndarray"), ("al.relu(1)", "relu", "int"), ('al.relu("a")', "relu", "str"),
+     ("al.relu(None)", "relu", "NoneType"), ("al.relu([x, x])", "relu", "list"),
+     ("al.softmax(A)", "softmax", "ndarray"), ("al.concat([], 0)", "concat", "none"),
+     ("al.one_hot([0, 1], 3)", "one_hot", "list"), ("al.reshape(A, (3, 2))", "reshape", "ndarray"),
+     ("al.identity(A)", "identity", "ndarray")),
+    ("TypeError [softmax] Expected a floating type, got int32(?,); built at HERE.", "al.softmax(y)"),
+    ("TypeError [{}] Expected a {}, got {}",
+     ("al.mean([x, x])", "mean", "tensor", "list"), ("al.random.normal(0, 1, (2, 3))", "random", "tensor", "int"),
+     ("al.gradients(2, [w])", "gradients", "tensor", "int"),
+     ("al.gradients([loss], [w])", "gradients", "tensor", "list"), ("g.assign(x, w)", "assign", "variable", "Tensor"),
+     ('g.assign("w", 1)', "assign", "variable", "str"), ("optimizer.minimize(3.0)", "minimize", "tensor", "float"),
+     ("al.data.from_arrays(A).map(3)", "map", "function", "int"), ("al.save(model, 3)", "save", "path", "int")),
+    ("TypeError [add] Expected a tensor among the operands, got int, int; graph.constant makes one", "al.add(1, 2)"),
+    ("TypeError [{}] Expected a list of {}, got the tensor float32({}); write [it]",
+     ("al.concat(x, 0)", "concat", "tensors", "?, 3"), ("al.concat(x, x)", "concat", "tensors", "?, 3"),
+     ("al.stack(x)", "stack", "tensors", "?, 3"), ("al.gradients(loss, w)", "gradients", "tensors", "3, 1"),
+     ("g.compile(x, loss)", "compile", "feeds", "?, 3"), ("g.compile([x], loss)", "compile", "fetches", ""),
+     ("g.compile([x, y], [loss], w)", "compile", "updates", "3, 1"), ("g.verify(x)", "verify", "feeds", "?, 3"),
+     ("g.read_variables(w)", "read_variables", "variables", "3, 1")),
+    ("ValueError [concat] Shapes (?, 3) and () differ in more than axis 0; built at HERE.", "al.concat((x, 1), 0)"),
+    ("TypeError [where] Expected a tensor among the operands, got bool, int, int; graph.constant makes one",
+     "al.where(True, 1, 2)"),
+    ("ValueError [pad] Expected a mode among constant, reflect, symmetric, edge, wrap, antiperiodic, got 'foo'",
+     'al.pad(x, 1, mode="foo")'),
+    ("ValueError [pad] Expected a pair (before, after) for each axis, got {}",
+     ('al.pad(x, "a")', "'a'"), ("al.pad(x, (1, 1))", "(1, 1)")),
+    ("ValueError [one_hot] Expected a depth of 1 or more, got 0", "al.one_hot(y, 0)"),
+    ("TypeError [gather] Expected indices of an integer type, got float32(); built at HERE.", "al.gather(x, 1.5)"),
+    ("ValueError [conv2d] Expected a source of rank 4, got shape (?, 3); built at HERE.", "al.conv2d(x, w)"),
+    ("AttributeError [al] There is no al.dropout; the nearest is al.random.dropout; docs/coming-from.md has the "
+     "names of other libraries",
+     "al.dropout(x, 0.5)"),
+    ("ValueError [orthogonal] Expected a shape (rows, columns), got (3,)", "al.init.orthogonal((3,), seed=0)"),
+    ("ValueError [init] Expected a shape of weights, (in, out) or (height, width, in, out), got 3",
+     "al.init.glorot_uniform(3, seed=0)"),
+    ("TypeError [{}] Expected {}, got {}",
+     ("al.gradients(loss, [1])", "gradients", "tensors", "int"),
+     ("g.compile([x], [loss], [w])", "compile", "updates", "Variable"),
+     ("g.read_variables([x])", "read_variables", "variables", "Tensor")),
+    ("TypeError [cond] Expected a tensor as the predicate (Python's if chooses by values that are known now), got "
+     "bool",
+     "al.cond(True, lambda: x, lambda: x)"),
+    ("TypeError [cond] Expected true_fn as a function such as lambda: x, got {}",
+     ("al.cond(loss > 0, x, x)", "the tensor float32(?, 3)"),
+     ("al.cond(loss > 0, lambda a: x, lambda: x)", "one of (a)")),
+    ("ValueError [cond] Result 0 is float32(?, 3) in one branch and int32(?,) in the other; built at HERE.",
+     "al.cond(loss > 0, lambda: x, lambda: y)"),
+    ("TypeError [cond] Expected tensors from the function, got {}",
+     ("al.cond(loss > 0, lambda: 1, lambda: 2)", "int"), ("al.cond(loss > 0, lambda: None, lambda: x)", "NoneType")),
+    ("TypeError [while_loop] Expected condition as a function such as lambda value: ..., got the tensor float32(?, 3)",
+     "al.while_loop(x, x, x)"),
+    ("TypeError [scan] Expected body as a function such as lambda value, x: ..., got one of (a)",
+     "al.scan(lambda a: a, x, x)"),
+    ("TypeError [for_loop] Expected body as a function such as lambda index, value: ..., got one of (i)",
+     "al.for_loop(0, 3, lambda i: x, x)"),
+    ("ValueError [for_loop] Value 0 is float32(?, 3) before an iteration and float32() behind it; built at HERE.",
+     "al.for_loop(0, 3, lambda i, u: 1.0, x)"),
+    ("TypeError [placeholder] Expected a name as a text, got 3", "g.placeholder((2,), name=3)"),
+    ("ValueError [placeholder] Expected dimensions of 0 or more and below 2^63, or None, got [-1, 3]",
+     "g.placeholder((-1, 3))"),
+    ("TypeError [{}] The value is an array of {}, which is no element type here",
+     ('g.constant("a")', "constant", "<U1"), ("g.constant(None)", "constant", "object"),
+     ('g.variable("a")', "variable", "<U1"), ("g.variable(None)", "variable", "object"),
+     ("g.variable(al.init.zeros)", "variable", "object")),
+    ("TypeError [variable] Expected a value, got (3, 3), which looks like a shape; al.init.zeros((3, 3)) is a value "
+     "of that shape, a list of integers a value of these integers",
+     "g.variable((3, 3))"),
+    ("TypeError [trainable] Expected True or False, got {}",
+     ('g.variable(1.0, trainable="no")', "'no'"), ("w.trainable = 0", "0")),
+    ("TypeError [compile] Expected a list of updates, got <Update of <Variable 'w' float32(3, 1)> to <Tensor 'w' "
+     "float32(3, 1)>>; write [it]",
+     "g.compile([x], [loss], g.assign(w, w))"),
+    ("TypeError [compile] Expected tensors to feed and fetch, got {}",
+     ('g.compile({"x": A}, [loss])', "str"), ('g.compile(["x"], [loss])', "str"), ('g.compile([x], ["loss"])', "str"),
+     ("g.compile([x], [None])", "NoneType")),
+    ("ValueError [placeholder] The placeholder 'x' is fed twice; built at MADE.", "g.compile([x, x], [loss])"),
+    ("ValueError [squeeze] Only a placeholder can be fed, not the result of this op; built at MADE.",
+     "g.compile([loss], [loss])"),
+    ("ValueError [{}] Expected a number of {} of 1 or more, got 0",
+     ("g.compile([x], [loss], steps=0)", "compile", "steps"), ("step.profile(A, runs=0)", "profile", "runs"),
+     ("g.most_in_flight = 0", "most_in_flight", "steps"), ("al.set_threads(0)", "set_threads", "threads"),
+     ('al.Trainer(model, "hinge", "sgd").fit((A, A), epochs=0)', "fit", "epochs")),
+    ("TypeError [compile] Expected a list of {}, got {}",
+     ("g.compile([x], None)", "fetches", "NoneType"), ('g.compile("adam", "mse")', "feeds", "str")),
+    ("ValueError [executable] Expected 1 feeds ('x' of MADE), got 0 without 'x' of MADE.",
+     "step()", "step.submit()"),
+    ("ValueError [executable] Expected 1 feeds ('x' of MADE), got 2.", "step(A, A)"),
+    ("ValueError [executable] Expected the name of one placeholder among 'x' of MADE, got 'X'.", "step(X=A)"),
+    ("ValueError [executable] Expected feeds among 'x' or their names, got {}",
+     ("step({w: A})", "<Variable 'w' float32(3, 1)>"), ('step({"z": A})', "'z'"), ("step({1: A})", "1")),
+    ("ValueError [placeholder] The placeholder 'x' has shape (?, 3) but was fed shape ({}); built at MADE.",
+     ("step([A])", "1, 2, 3"), ("step(A.T)", "3, 2"), ("step(A[0])", "3,"), ("step(w)", "3, 1")),
+    ("TypeError [placeholder] '{}', built at MADE, is {} but was given an array of {}",
+     ("step(None)", "x", "float32", "object"), ('step("a")', "x", "float32", "<U1"),
+     ("step(A.astype(int))", "x", "float32", "int64"), ("step(A.astype(complex))", "x", "float32", "complex128"),
+     ("scaled(A, np.array([1.0, 2.0]))", "y", "int32", "float64")),
+    ("ValueError [placeholder] The shape (0, 3) has no elements; at least one was expected, where 'x' of shape (0, "
+     "3) are fed; built at MADE.",
+     'step(np.zeros((0, 3), "f"))'),
+    ("TypeError [placeholder] 'y', built at MADE, is int32, which cannot hold 1099511627776",
+     "scaled(A, np.array([1, 2**40]))"),
+    ("ValueError [multiply] Shapes (2, 3) and (5, 1) do not broadcast, where 'x' of shape (2, 3), 'y' of shape (5,) "
+     "are fed; built at MADE.",
+     "scaled(A, np.ones(5, int))"),
+    ("ValueError [executable] Expected 2 feeds ('x' of MADE, 'y' of MADE), got 1 without 'y' of MADE.", "scaled(A)"),
+    ("AttributeError [Executable] An Executable has no attribute feeds to set", "step.feeds = []"),
+    ("AttributeError [Executable] An Executable has no attribute foo; docs/coming-from.md has the names of other "
+     "libraries",
+     "step.foo"),
+    ("ValueError [{}] Expected the known shapes of 1 feeds, got [(None, 3)]",
+     ("step.memory_plan()", "memory_plan"), ("step.staging()", "staging")),
+    ("ValueError [placeholder] The placeholder 'x' of shape (?, 3) is needed but was not fed; built at MADE.",
+     "g.run(loss)"),
+    ("TypeError [run] Expected feeds as a dict of arrays, got ndarray", "g.run(loss, A)"),
+    ("TypeError [run] Expected a list of tensors to fetch, got {}",
+     ('g.run("loss", {})', "str"), ("g.run(3)", "int")),
+    ("ValueError [run] Expected a placeholder or the name of one among 'x', 'y', 'bool()', got 'z'",
+     'g.run(loss, {"z": A})'),
+    ("ValueError [bind] Expected the name of one placeholder among 'x' of MADE, 'y' of MADE, bool() of MADE, got 'z'.",
+     'g.bind({"z": A})'),
+    ("TypeError [bind] Expected a dictionary of arrays by placeholder or name, got list.", "g.bind([A])"),
+    ("ValueError [squeeze] Only a placeholder can be fed, not the result of this op; built at MADE. [placeholder] "
+     "The placeholder 'x' of shape (?, 3) is needed but was not fed; built at MADE. [placeholder] The placeholder "
+     "'y' of shape (?,) is needed but was not fed; built at MADE. [placeholder] The placeholder of shape () is "
+     "needed but was not fed; built at MADE.",
+     "g.verify([loss])"),
+    ("AttributeError [Graph] A Graph has no attribute variables to set", "g.variables = []"),
+    ("ValueError [graph] There is no device of the kind or name 'cuda'...", 'al.Graph(device="cuda")'),
+    ("ValueError [graph] Expected the storage 'variable' or 'buffers', got 'disk'.", 'al.Graph(storage="disk")'),
+    ("TypeError [graph] A graph is not entered by with; g.placeholder and g.variable name it",
+     "with al.Graph() as q: pass"),
+    ("TypeError [Trainer] A trainer belongs to a graph and cannot be copied or pickled; use trainer.model, which "
+     "can, or trainer.save(path) and fit(resume=path)",
+     'pickle.dumps(al.Trainer(model, "hinge", "sgd"))'),
+    ("TypeError [{}] A graph and its parts cannot be copied or pickled; build the model again, and pass values on "
+     "by al.save and al.load, or by v.assign(w.numpy())",
+     ("copy.copy(g)", "Graph"), ("copy.deepcopy(w)", "Variable"), ("pickle.dumps(step)", "Executable"),
+     ("pickle.dumps(x)", "Tensor")),
+    ("FileNotFoundError [load_op_library] There is no file none.so", "al.load_op_library('none.so')"),
+    ("TypeError [custom_gradient] Expected a function of tensors, got float32(?, 3)", "al.custom_gradient(x)"),
+    ("TypeError [custom_gradient] Expected a pair of results and the function that is their gradient, got "
+     "float32(?, 3)",
+     "al.custom_gradient(lambda x: al.exp(x))(x)"),
+    ("TypeError [custom_gradient] Expected tensors by position (all else is given by name), got float",
+     "al.custom_gradient(lambda x, y: (x * y, lambda g: g))(x, 2.0)"),
+    ("ValueError [device] Expected '..., the kind... here, got 'cuda'", 'al.device("cuda")'),
+    ("TypeError [{}] Expected a number of {} as an integer, got {}",
+     ('al.set_threads("a")', "set_threads", "threads", "'a'"),
+     ('al.Trainer(model, "hinge", "sgd").fit((A, A), epochs=1.5)', "fit", "epochs", "1.5"),
+     ('g.most_in_flight = "a"', "most_in_flight", "steps", "'a'")),
+    ("TypeError [{}] Expected a tensor, or a tuple, list or dict of tensors, got ndarray; feed arrays to a "
+     "placeholder, graph.placeholder(shape), or hand them to al.Trainer",
+     ("al.nn.Dense(4)(A)", "Dense"), ("model(A)", "Sequential")),
+    ('TypeError [Dense] Expected a tensor of floats, got {}; al.cast(x, "float32") makes one; in dense_1',
+     ("al.nn.Dense(4)(y)", "int32(?,)"),
+     ('d = al.nn.Dense(2); d(x); d(g.placeholder((None, 3), "uint8"))', "uint8(?, 3)")),
+    ("ValueError [resize] Expected 2 extents, got (2,); built at HERE.", "al.resize(x, 2)"),
+    ("ValueError [lstm] Expected (steps, batch, gates * units), got float32(?, 3)", "al.lstm(x, w)"),
+    ("TypeError [log1p] Expected a floating type, got int32(?,)", "al.log1p(y)"),
+    ("ValueError [gelu] Expected approximate as 'none' or 'tanh', got True", "al.gelu(x, approximate=True)"),
+    ("TypeError [Sequential] Expected arguments among x, training, got train; the nearest is training",
+     "model(x, train=True)"),
+    ("AttributeError [Variable] float32(3, 1) has no attribute name to set", 'w.name = "foo"'),
+    ("ValueError [Trainer] Expected a function or a name of al.losses (binary_cross_entropy, categorical_hinge, "
      "cosine_similarity, dice, hinge, huber, kl_divergence, mean_absolute_error, mean_squared_error, "
-     "softmax_cross_entropy, squared_hinge), got 'mse'; use al.losses.mean_squared_error; at HERE."),
-    ('al.Trainer(model, "hinge", "adam", metrics=["acc"])',
-     "ValueError [Trainer] Expected a function or a name of al.metrics (accuracy, binary_accuracy, "
-     "top_k_accuracy, auc, confusion_matrix, f1_score, iou, precision, r2_score, recall, "
-     "root_mean_squared_error, binary_cross_entropy, categorical_hinge, cosine_similarity, dice, hinge, huber, "
-     "kl_divergence, mean_absolute_error, mean_squared_error, softmax_cross_entropy, squared_hinge), got 'acc'; "
-     "use al.metrics.accuracy; at HERE."),
-    ('al.Trainer(model, "hinge", "adam", metrics="accuracy").fit((A, A))',
-     "ValueError [hinge] Expected targets of shape (?, 2) for float32(?, 2), got float32(?, 3); at HERE."),
-    ('al.Trainer(model, "hinge", "adm")',
-     "ValueError [Trainer] Expected an optimizer or a name (sgd, adagrad, adam, adamw, lion, rmsprop), got "
-     "'adm'; the nearest is adam; at HERE."),
-    ('al.Trainer(model, "hinge", al.Adam)',
-     "TypeError [Trainer] Expected an optimizer such as al.Adam(), got the class Adam; write al.Adam(); "
-     "at HERE."),
-    ('al.Trainer(model, "hinge", None)',
-     "TypeError [Trainer] Expected an optimizer such as al.Adam(), got None; at HERE."),
-    ('al.Trainer(al.nn.Dense, "hinge", "sgd")',
-     "TypeError [Trainer] Expected a layer as the model, got type; at HERE."),
-    ('al.Trainer("resnet", "hinge", "sgd")',
-     "TypeError [Trainer] Expected a layer as the model, got str; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd", dtype="float64")',
-     "ValueError [Trainer] Expected the dtype \"float32\", \"bfloat16\" or \"float16\", got 'float64'; at "
-     "HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit(A, A)',
-     "TypeError [fit] Expected examples and targets as one tuple, fit((x, y), epochs), got two arguments; "
-     "at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit(A)',
-     "TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got ndarray; put the examples "
-     "and their targets into one tuple: (x, y); at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").lr = 0',
-     "AttributeError [Trainer] A Trainer has no attribute lr to set; use trainer.optimizer.lr; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").stop_trainin = True',
-     "AttributeError [Trainer] A Trainer has no attribute stop_trainin to set; the nearest is stop_training; at "
-     "HERE."),
-    ("optimizer.learning_rte = 1", "TypeError [SGD] There is no option learning_rte; use lr; at HERE."),
-    ("model.training = False",
-     "AttributeError [Sequential] A Sequential has no attribute training to set; a call says it: layer(x, "
-     "training=False); at HERE."),
-    ('al.Trainer(al.nn.ReLU(), "hinge", "sgd").fit((A, A))',
-     "ValueError [fit] Expected a model with variables to train, got none; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit(al.data.from_arrays(A, A[:, :2]).batch(1), batch_size=2)',
-     "ValueError [fit] Expected no batch_size beside data that has batches, got 2; at HERE."),
-    ('al.Trainer(model, "mean_squared_error", "sgd", metrics=["accuracy"])',
-     'ValueError [Trainer] Expected a metric of numbers beside the loss mean_squared_error, such as "r2_score", got '
-     '"accuracy", which compares classes; at HERE.'),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A[:, :2]), callbacks=[al.EarlyStopping("val_loss")])',
-     "ValueError [fit] Expected a quantity to monitor among loss, got val_loss; give fit validation data; at "
-     "HERE."),
-    ('al.Trainer(model, "binary_cross_entropy", "sgd").fit((A, 2 * A[:, :2]))',
-     "ValueError [fit] Expected targets from 0 to 1, got 2.0 in row 0; at HERE."),
-    ('al.Trainer(model, "softmax_cross_entropy", "sgd").fit((A, A[:, :2]))',
-     "ValueError [fit] Expected probabilities of the classes that add up to 1, got [1. 1.] in row 0; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A[:, :2], -A[:, 0]))',
-     "ValueError [fit] Expected weights of 0 or more, got -1.0 in row 0; at HERE."),
-    ('al.Trainer(al.nn.Dense(1), lambda p, y: al.square(p - y).mean(-1), "sgd").fit((A, A[:, 0]))',
-     "ValueError [Trainer] Expected a loss of each example by itself, got subtract of float32(?,) and float32(?, 1), "
-     "which pairs each example with all others; use y[:, None] for a y of shape (n,), or give targets of shape (n, 1); "
-     "at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A, A, A))',
-     "TypeError [fit] Expected a tuple (x, y) of arrays, or (x, y, weight), got a tuple of 4; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit({"x": A, "y": A})',
-     "TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got dict; make a tuple of its arrays: "
-     '(data["x"], data["y"]); at HERE.'),
-    ('al.Trainer(model, "hinge", "sgd").fit(part for part in [(A, A)])',
-     "TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got generator; "
-     "al.data.from_iterator(function, batched=True) makes one, where function() gives it anew; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit(al.data.tables.Table(A, A[0], ["a", "b", "c"], None))',
-     "TypeError [fit] Expected a tuple (x, y) of arrays, or (x, y, weight), got a table of al.data.csv; make a tuple "
-     "of its arrays: (table.x, table.y); at HERE."),
-    ("al.data.split((A, A))",
-     "TypeError [split] Expected arrays x and y, or a data set, got no y; write split(*data) for a tuple of them; "
-     "at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").predict(A[0])',
-     "ValueError [Dense] Expected a tensor of rank 2 or more with a known last dimension, got float32(?,); in dense_0; "
-     "at HERE; a single example is a row: x[None]."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A[:1]))',
-     "ValueError [fit] Expected arrays of one or more examples each, as many in all, got (float32(2, 3), "
-     "float32(1, 3)); built at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A), epochs=0)',
-     "ValueError [fit] Expected a number of epochs of 1 or more, got 0; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A), epochs=1.5)',
-     "TypeError [fit] Expected a number of epochs as an integer, got 1.5; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A), batch_size=0)',
-     "ValueError [fit] Expected a batch size of 1 or more, got 0; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A), callbacks=al.EarlyStopping)',
-     "TypeError [fit] Expected callbacks, which are al.Callback, got type; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A), callbacks=[al.EarlyStopping])',
-     "TypeError [fit] Expected callbacks, which are al.Callback, got type; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, A), callbacks=[print])',
-     "TypeError [fit] Expected callbacks, which are al.Callback, got builtin_function_or_method; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").evaluate(A, A)',
-     "TypeError [evaluate] Expected examples and targets as one tuple, (x, y), got two arguments; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").evaluate(A)',
-     "TypeError [evaluate] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got ndarray; put the "
-     "examples and their targets into one tuple: (x, y); at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").learning_rate',
-     "AttributeError [Trainer] A Trainer has no attribute learning_rate; use trainer.optimizer.lr; at HERE."),
-    ("al.Adam(betas=0.9)", "ValueError [Adam] Expected two numbers as betas, got 0.9; at HERE."),
-    ('al.Adam("fast")',
-     "TypeError [Adam] Expected a number, a tensor or a function of the step as lr, got str; at HERE."),
-    ("optimizer.learning_rate = 0.1", "TypeError [SGD] There is no option learning_rate; use lr; at HERE."),
-    ("optimizer.minimize(loss, model)",
-     "TypeError [minimize] Expected a list of variables, got a Sequential; write model.variables; at HERE."),
-    ("optimizer.minimize(3.0)", "TypeError [minimize] Expected a tensor, got float; at HERE."),
-    ("al.EarlyStopping(patience=-1)",
-     "ValueError [EarlyStopping] Expected a patience of 0 or more, got -1; at HERE."),
-    ("al.LambdaCallback(on_batch_end=print)",
-     "TypeError [LambdaCallback] Expected functions by on_train_begin, on_train_end, on_epoch_begin, "
-     "on_epoch_end, on_train_batch_end, got on_batch_end; the nearest is on_train_batch_end; at HERE."),
-    ("al.nn.Dense(3, 4)",
-     "TypeError [Dense] Expected units by position, got 2 (too many positional arguments); at HERE."),
-    ('al.nn.Dense("3")', "TypeError [Dense] Expected units as an integer, got '3'; at HERE."),
-    ('al.nn.Dense(3, activation="swish")',
-     "ValueError [Dense] Expected a function or one of elu, gelu, hard_sigmoid, hard_swish, relu, sigmoid, silu,"
-     " softmax, softplus, tanh as the activation, got 'swish'; use silu; at HERE."),
-    ('al.nn.Dense(3, activation="rleu")',
-     "ValueError [Dense] Expected a function or one of elu, gelu, hard_sigmoid, hard_swish, relu, sigmoid, "
-     "silu, softmax, softplus, tanh as the activation, got 'rleu'; the nearest is relu; at HERE."),
-    ("al.nn.Conv2D(32, 3, stride=2)",
-     "TypeError [Conv2D] Expected arguments among filters, kernel_size, strides, padding, dilations, groups, "
-     "activation, use_bias, init, seed, got stride; the nearest is strides; at HERE."),
-    ("al.nn.Dropout()",
-     "TypeError [Dropout] Expected rate by position, got 0 (missing a required argument: 'rate'); at "
-     "HERE."),
-    ("al.nn.Sequential([al.nn.Dense(3)])",
-     "TypeError [Sequential] Expected layers, one by one, got list; write *layers for a list of them; at HERE."),
-    ("al.nn.Sequential(al.nn.Dense)",
-     "TypeError [Sequential] Expected layers, one by one, got the class Dense; write Dense(); at HERE."),
-    ("model[0]",
-     "TypeError [Sequential] A layer has no items; the layers that it was given are model.layers[0]; at HERE."),
-    ("model.layer",
-     "AttributeError [Sequential] A Sequential has no attribute layer; docs/coming-from.md has the names of "
-     "other libraries; at HERE."),
-    ("model.trainble = False",
-     "AttributeError [Sequential] A Sequential has no attribute trainble to set; the nearest is trainable; "
-     "at HERE."),
-    ("model(A)",
-     "TypeError [Sequential] Expected a tensor, or a tuple, list or dict of tensors, got ndarray; feed arrays "
-     "to a placeholder, graph.placeholder(shape), or hand them to al.Trainer; at HERE."),
-    ("model(x, y)",
-     "TypeError [Sequential] Expected training as True or False, got Tensor; several inputs are one tuple, list "
-     "or dict; at HERE."),
-    ("al.data.from_arrays(A).map(3)", "TypeError [map] Expected a function, got int; at HERE."),
-    ("al.data.from_arrays()",
-     "ValueError [from_arrays] Expected arrays of one or more examples each, as many in all, got (); built at HERE."),
-    ("al.data.from_arrays(A, A[:1])",
-     "ValueError [from_arrays] Expected arrays of one or more examples each, as many in all, got (float32(2, "
-     "3), float32(1, 3)); built at HERE."),
-    ("al.data.from_arrays(A)[5]", "IndexError [index] Expected an index below 2, got 5; at HERE."),
-    ('al.save("model.safetensors", model)',
-     "TypeError [save] Expected al.save(model, path), got str as the model; at HERE."),
-    ('al.load("model.safetensors", model)',
-     "TypeError [load] Expected al.load(model, path), got str as the model; at HERE."),
-    ("al.save(model, 3)", "TypeError [save] Expected a path, got int; at HERE."),
-    ('al.save(3, "a")', "TypeError [save] Expected al.save(model, path), got int as the model; at HERE."),
-    ("al.Adamax()",
-     "AttributeError [al] There is no al.Adamax; docs/coming-from.md has the names of other libraries; at "
-     "HERE."),
-    ("al.nn.PReLU",
-     "AttributeError [al.nn] There is no al.nn.PReLU; docs/coming-from.md has the names of other libraries; "
-     "at HERE."),
-    ("al.losses.multi_margin_loss",
-     "AttributeError [al.losses] There is no al.losses.multi_margin_loss; docs/coming-from.md has the names of "
-     "other libraries; at HERE."),
-    ('f"{step(A):.3f}"',
-     "TypeError [executable] Expected one array, got the list of what the step fetches, 1 in all; (loss,) = "
-     "step(...) takes out one; at HERE."),
-    ("float(step(A))",
-     "TypeError [executable] Expected one array, got the list of what the step fetches, 1 in all; (loss,) = "
-     "step(...) takes out one; at HERE."),
-    ("total = 0.0; total += step(A)",
-     "TypeError [executable] Expected one array, got the list of what the step fetches, 1 in all; (loss,) = "
-     "step(...) takes out one; at HERE."),
-    ('al.History(loss=[1.0], accuracy=[1.0])["acc"]',
-     'KeyError "[history] Expected a quantity among loss, accuracy, got \'acc\'; at HERE."'),
-    ('al.Trainer(model, "hinge", "sgd").evaluate((A, A[:, :2]))["lost"]',
-     "KeyError \"[history] Expected a quantity among loss, got 'lost'; the nearest is loss; at HERE.\""),
-    ("al.SGD(model.variables)",
-     "TypeError [SGD] Expected a number, a tensor or a function of the step as lr, got list; an optimizer takes no "
-     "variables, minimize(loss, variables) takes those to train; at HERE."),
-    ("al.nn.Conv2D(3, 3)(g.placeholder((None, 12, 12)))",
-     "ValueError [Conv2D] Expected a tensor (n, height, width, channels), got float32(?, 12, 12); x[..., None] "
-     "has one channel; in conv2d_0; at HERE."),
-    ('d = al.nn.Dense(2); d(x); d(g.placeholder((None, 3), "uint8"))',
-     'TypeError [Dense] Expected a tensor of floats, got uint8(?, 3); al.cast(x, "float32") makes one; in '
-     "dense_1; at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").fit((A, np.zeros(2, int)), class_weight=[1, 2, 3])',
-     "ValueError [fit] Expected class_weight as {class: weight}, a dict of classes from 0 on and numbers of 0 "
-     "or more, got [1, 2, 3]; at HERE."),
-    ("al.nn.MultiHeadAttention(2, 3)(x, x)",
-     "TypeError [MultiHeadAttention] Expected training as True or False, got Tensor; the other operands have "
-     "names: value=..., key=..., attention_mask=...; at HERE."),
-    ('t = al.Trainer(model, "hinge", "sgd"); t.predict(A); t.predict((A, A))',
-     "TypeError [predict] Expected examples for the one input of the model, predict(x), got a tuple of 2; "
-     "at HERE."),
-    ('al.Trainer(model, "hinge", "sgd").export("e.onnx")',
-     "ValueError [export] Expected a path that ends in .mpsgraphpackage, got .onnx, another format; at "
-     "HERE."),
-    ("x[[2**40]]", "ValueError [slice] Expected indices that int32 can hold, got 1099511627776; at HERE."),
-    ("al.gather(x, -2**40)",
-     "ValueError [gather] Expected indices that int32 can hold, got -1099511627776; at HERE."),
-    ("g.most_in_flight = 2**70",
-     "ValueError [most_in_flight] Expected a number of steps below 2**63, got 1180591620717411303424; at "
-     "HERE."),
-    ('g.most_in_flight = "a"',
-     "TypeError [most_in_flight] Expected a number of steps as an integer, got 'a'; at HERE."),
-    ("al.set_threads(2**70)",
-     "ValueError [set_threads] Expected a number of threads below 2**63, got 1180591620717411303424; at "
-     "HERE."),
-    ('T = type("T", (), {"__module__": "torch", "__dlpack__": None}); x + T()',
-     "TypeError [add] Expected a tensor, a number or an array, got torch.T; graph.constant makes a tensor of "
-     "it; at HERE."),
-    ('T = type("T", (), {"__module__": "torch", "__dlpack__": None}); T() * x',
-     "TypeError [multiply] Expected a tensor, a number or an array, got torch.T; graph.constant makes a tensor "
-     "of it; at HERE."),
-    ('T = type("T", (), {"__module__": "torch", "__dlpack__": None}); x == T()',
-     "TypeError [equal] Expected a tensor beside ==, which asks whether two tensors are the same one, got T; "
-     "elements are compared by al.equal and al.not_equal; at HERE."),
-    ('T = type("MSELoss", (), {"__module__": "torch.nn", "__call__": None}); al.Trainer(model, T(), "sgd")',
-     "TypeError [Trainer] Expected a function of tensors or a name of al.losses, got MSELoss of torch, which "
-     "takes no tensors of Alloy; at HERE."),
-    ('f = lambda p, y: p; f.__module__, f.__name__ = "sklearn.metrics", "accuracy_score"; al.metrics.get(f)',
-     "TypeError [metrics] Expected a function of tensors or a name of al.metrics, got accuracy_score of "
-     "sklearn, which takes no tensors of Alloy; at HERE."),
-    ('type("L", (al.nn.Layer,), {"forward": lambda self, x, training: x.reshape(x.shape[0] // 2, -1)})()(x)',
-     "TypeError unsupported operand type(s) for //: 'NoneType' and 'int'; x.shape has None for what only a run "
-     "knows, and x.reshape takes -1"),
-    ('type("L", (al.nn.Layer,), {"forward": lambda self, x: x})()(x)',
-     "TypeError [L] Expected a method forward(self, x, training) of L, got forward(self, x); at HERE."),
-    ("o = al.SGD(al.schedules.cosine(0.1, 10)); o.minimize(loss, [w]); o.lr = 0.1",
-     "ValueError [SGD] Expected lr to stay the schedule, since steps have been made with it, got 0.1; make "
-     "another optimizer, and steps with it; at HERE."),
-    ("o = al.SGD(0.1); o.minimize(loss, [w]); o.lr = al.schedules.cosine(0.1, 10)",
-     "ValueError [SGD] Expected lr to stay a number, since steps have been made with it, got a schedule; make "
-     "another optimizer, and steps with it; at HERE."),
-    ('al.Trainer(model, "softmax_cross_entropy", "sgd", ["confusion_matrix"]).fit((A, np.zeros(2, int)), '
-     'callbacks=al.EarlyStopping("confusion_matrix"))',
-     "TypeError [fit] Expected a number to monitor, got confusion_matrix, which is an array; at HERE."),
-    ("g.compile([x], [loss], [g.assign(w, w), g.assign(w, w * 2)])",
-     "ValueError [assign] The variable 'w' has another update, built at the same line; built at HERE."),
-    ("al.nn.Conv2D(3, 5)(g.placeholder((None, 3, 12, 12)))",
-     "ValueError [conv2d] A window of 5 does not fit into the height of shape (?, 3, 12, 12), of layout NHWC, "
-     "with padding 0 and 0; in conv2d_0; built at HERE."),
-    ("al.sum(x, 2**70)",
-     "TypeError [sum] Expected integers of 64 bits as the axes, got [1180591620717411303424]; built at HERE."),
-    ("al.softmax(x, 2**70)",
-     "TypeError [softmax] Expected an integer of 64 bits as the axis, got 1180591620717411303424; built at HERE."),
-    ('f"{al.History(loss=[1.0]):.3f}"',
-     "TypeError [history] Expected one quantity, got all of loss; [name] takes one; at HERE."),
-    ('f"{step.submit(A):.2f}"',
-     "TypeError [submission] Expected one array, got a submission of fetches; submission[0] is one; at "
-     "HERE."),
-    ('al.init.normal((2, "a"), seed=0)',
-     "TypeError [normal] Expected a shape of integers, got (2, 'a'); at HERE."),
-    ('al.init.zeros(("a",))', "TypeError [zeros] Expected a shape of integers, got ('a',); at HERE."),
-    ('al.data.split(A, A, "a")', "TypeError [split] Expected a number as the fraction, got str; at HERE."),
-    ("al.Graph(device=3)", "TypeError [graph] Expected the kind or the name of a device, got 3; at HERE."),
-    ("al.Graph(storage=3)", "TypeError [graph] Expected the storage 'variable' or 'buffers', got 3; at HERE."),
+     "softmax_cross_entropy, squared_hinge), got 'mse'; use al.losses.mean_squared_error",
+     'al.Trainer(model, "mse", "adam")'),
+    ("ValueError [Trainer] Expected a function or a name of al.metrics (accuracy, binary_accuracy, top_k_accuracy, "
+     "auc, confusion_matrix, f1_score, iou, precision, r2_score, recall, root_mean_squared_error, "
+     "binary_cross_entropy, categorical_hinge, cosine_similarity, dice, hinge, huber, kl_divergence, "
+     "mean_absolute_error, mean_squared_error, softmax_cross_entropy, squared_hinge), got 'acc'; use "
+     "al.metrics.accuracy",
+     'al.Trainer(model, "hinge", "adam", metrics=["acc"])'),
+    ("ValueError [hinge] Expected targets of shape (?, 2) for float32(?, 2), got float32(?, 3)",
+     'al.Trainer(model, "hinge", "adam", metrics="accuracy").fit((A, A))'),
+    ("ValueError [Trainer] Expected an optimizer or a name (sgd, adagrad, adam, adamw, lion, rmsprop), got 'adm'; "
+     "the nearest is adam",
+     'al.Trainer(model, "hinge", "adm")'),
+    ("TypeError [Trainer] Expected an optimizer such as al.Adam(), got the class Adam; write al.Adam()",
+     'al.Trainer(model, "hinge", al.Adam)'),
+    ("TypeError [Trainer] Expected an optimizer such as al.Adam(), got None", 'al.Trainer(model, "hinge", None)'),
+    ("TypeError [Trainer] Expected a layer as the model, got {}",
+     ('al.Trainer(al.nn.Dense, "hinge", "sgd")', "type"), ('al.Trainer("resnet", "hinge", "sgd")', "str")),
+    ("ValueError [Trainer] Expected the dtype \"float32\", \"bfloat16\" or \"float16\", got 'float64'",
+     'al.Trainer(model, "hinge", "sgd", dtype="float64")'),
+    ("TypeError [{}] Expected examples and targets as one tuple, {}, got two arguments",
+     ('al.Trainer(model, "hinge", "sgd").fit(A, A)', "fit", "fit((x, y), epochs)"),
+     ('al.Trainer(model, "hinge", "sgd").evaluate(A, A)', "evaluate", "(x, y)")),
+    ("TypeError [{}] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got ndarray; put the examples and "
+     "their targets into one tuple: (x, y)",
+     ('al.Trainer(model, "hinge", "sgd").fit(A)', "fit"),
+     ('al.Trainer(model, "hinge", "sgd").evaluate(A)', "evaluate")),
+    ("AttributeError [Trainer] A Trainer has no attribute lr to set; use trainer.optimizer.lr",
+     'al.Trainer(model, "hinge", "sgd").lr = 0'),
+    ("AttributeError [Trainer] A Trainer has no attribute stop_trainin to set; the nearest is stop_training",
+     'al.Trainer(model, "hinge", "sgd").stop_trainin = True'),
+    ("TypeError [SGD] There is no option {}; use lr",
+     ("optimizer.learning_rte = 1", "learning_rte"), ("optimizer.learning_rate = 0.1", "learning_rate")),
+    ("AttributeError [Sequential] A Sequential has no attribute training to set; a call says it: layer(x, "
+     "training=False)",
+     "model.training = False"),
+    ("ValueError [fit] Expected a model with variables to train, got none",
+     'al.Trainer(al.nn.ReLU(), "hinge", "sgd").fit((A, A))'),
+    ("ValueError [fit] Expected no batch_size beside data that has batches, got 2",
+     'al.Trainer(model, "hinge", "sgd").fit(al.data.from_arrays(A, A[:, :2]).batch(1), batch_size=2)'),
+    ('ValueError [Trainer] Expected a metric of numbers beside the loss mean_squared_error, such as "r2_score", got '
+     '"accuracy", which compares classes',
+     'al.Trainer(model, "mean_squared_error", "sgd", metrics=["accuracy"])'),
+    ("ValueError [fit] Expected a quantity to monitor among loss, got val_loss; give fit validation data",
+     'al.Trainer(model, "hinge", "sgd").fit((A, A[:, :2]), callbacks=[al.EarlyStopping("val_loss")])'),
+    ("ValueError [fit] Expected targets from 0 to 1, got 2.0 in row 0",
+     'al.Trainer(model, "binary_cross_entropy", "sgd").fit((A, 2 * A[:, :2]))'),
+    ("ValueError [fit] Expected probabilities of the classes that add up to 1, got [1. 1.] in row 0",
+     'al.Trainer(model, "softmax_cross_entropy", "sgd").fit((A, A[:, :2]))'),
+    ("ValueError [fit] Expected weights of 0 or more, got -1.0 in row 0",
+     'al.Trainer(model, "hinge", "sgd").fit((A, A[:, :2], -A[:, 0]))'),
+    ("ValueError [Trainer] Expected a loss of each example by itself, got subtract of float32(?,) and float32(?, "
+     "1), which pairs each example with all others; use y[:, None] for a y of shape (n,), or give targets of shape "
+     "(n, 1)",
+     'al.Trainer(al.nn.Dense(1), lambda p, y: al.square(p - y).mean(-1), "sgd").fit((A, A[:, 0]))'),
+    ("TypeError [fit] Expected a tuple (x, y) of arrays, or (x, y, weight), got a tuple of 4",
+     'al.Trainer(model, "hinge", "sgd").fit((A, A, A, A))'),
+    ("TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got dict; make a tuple of its "
+     'arrays: (data["x"], data["y"])',
+     'al.Trainer(model, "hinge", "sgd").fit({"x": A, "y": A})'),
+    ("TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got generator; "
+     "al.data.from_iterator(function, batched=True) makes one, where function() gives it anew",
+     'al.Trainer(model, "hinge", "sgd").fit(part for part in [(A, A)])'),
+    ("TypeError [fit] Expected a tuple (x, y) of arrays, or (x, y, weight), got a table of al.data.csv; make a "
+     "tuple of its arrays: (table.x, table.y)",
+     'al.Trainer(model, "hinge", "sgd").fit(al.data.tables.Table(A, A[0], ["a", "b", "c"], None))'),
+    ("TypeError [split] Expected arrays x and y, or a data set, got no y; write split(*data) for a tuple of them",
+     "al.data.split((A, A))"),
+    ("ValueError [Dense] Expected a tensor of rank 2 or more with a known last dimension, got float32(?,); in "
+     "dense_0; at HERE; a single example is a row: x[None].",
+     'al.Trainer(model, "hinge", "sgd").predict(A[0])'),
+    ("ValueError [{}] Expected arrays of one or more examples each, as many in all, got ({}); built at HERE.",
+     ('al.Trainer(model, "hinge", "sgd").fit((A, A[:1]))', "fit", "float32(2, 3), float32(1, 3)"),
+     ("al.data.from_arrays()", "from_arrays", ""),
+     ("al.data.from_arrays(A, A[:1])", "from_arrays", "float32(2, 3), float32(1, 3)")),
+    ("ValueError [fit] Expected a batch size of 1 or more, got 0",
+     'al.Trainer(model, "hinge", "sgd").fit((A, A), batch_size=0)'),
+    ("TypeError [fit] Expected callbacks, which are al.Callback, got {}",
+     ('al.Trainer(model, "hinge", "sgd").fit((A, A), callbacks=al.EarlyStopping)', "type"),
+     ('al.Trainer(model, "hinge", "sgd").fit((A, A), callbacks=[al.EarlyStopping])', "type"),
+     ('al.Trainer(model, "hinge", "sgd").fit((A, A), callbacks=[print])', "builtin_function_or_method")),
+    ("AttributeError [Trainer] A Trainer has no attribute learning_rate; use trainer.optimizer.lr",
+     'al.Trainer(model, "hinge", "sgd").learning_rate'),
+    ("ValueError [Adam] Expected two numbers as betas, got 0.9", "al.Adam(betas=0.9)"),
+    ("TypeError [Adam] Expected a number, a tensor or a function of the step as lr, got str", 'al.Adam("fast")'),
+    ("TypeError [minimize] Expected a list of variables, got a Sequential; write model.variables",
+     "optimizer.minimize(loss, model)"),
+    ("ValueError [EarlyStopping] Expected a patience of 0 or more, got -1", "al.EarlyStopping(patience=-1)"),
+    ("TypeError [LambdaCallback] Expected functions by on_train_begin, on_train_end, on_epoch_begin, on_epoch_end, "
+     "on_train_batch_end, got on_batch_end; the nearest is on_train_batch_end",
+     "al.LambdaCallback(on_batch_end=print)"),
+    ("TypeError [Dense] Expected units by position, got 2 (too many positional arguments)", "al.nn.Dense(3, 4)"),
+    ("TypeError [Dense] Expected units as an integer, got '3'", 'al.nn.Dense("3")'),
+    ("ValueError [Dense] Expected a function or one of elu, gelu, hard_sigmoid, hard_swish, relu, sigmoid, silu, "
+     "softmax, softplus, tanh as the activation, got 'swish'; use silu",
+     'al.nn.Dense(3, activation="swish")'),
+    ("ValueError [Dense] Expected a function or one of elu, gelu, hard_sigmoid, hard_swish, relu, sigmoid, silu, "
+     "softmax, softplus, tanh as the activation, got 'rleu'; the nearest is relu",
+     'al.nn.Dense(3, activation="rleu")'),
+    ("TypeError [Conv2D] Expected arguments among filters, kernel_size, strides, padding, dilations, groups, "
+     "activation, use_bias, init, seed, got stride; the nearest is strides",
+     "al.nn.Conv2D(32, 3, stride=2)"),
+    ("TypeError [Dropout] Expected rate by position, got 0 (missing a required argument: 'rate')", "al.nn.Dropout()"),
+    ("TypeError [Sequential] Expected layers, one by one, got list; write *layers for a list of them",
+     "al.nn.Sequential([al.nn.Dense(3)])"),
+    ("TypeError [Sequential] Expected layers, one by one, got the class Dense; write Dense()",
+     "al.nn.Sequential(al.nn.Dense)"),
+    ("TypeError [Sequential] A layer has no items; the layers that it was given are model.layers[0]", "model[0]"),
+    ("AttributeError [Sequential] A Sequential has no attribute layer; docs/coming-from.md has the names of other "
+     "libraries",
+     "model.layer"),
+    ("AttributeError [Sequential] A Sequential has no attribute trainble to set; the nearest is trainable",
+     "model.trainble = False"),
+    ("TypeError [Sequential] Expected training as True or False, got Tensor; several inputs are one tuple, list or "
+     "dict",
+     "model(x, y)"),
+    ("IndexError [index] Expected an index below 2, got 5", "al.data.from_arrays(A)[5]"),
+    ("TypeError [{0}] Expected al.{0}(model, path), got {1} as the model",
+     ('al.save("model.safetensors", model)', "save", "str"), ('al.load("model.safetensors", model)', "load", "str"),
+     ('al.save(3, "a")', "save", "int")),
+    ("AttributeError [{}] There is no al.{}; docs/coming-from.md has the names of other libraries",
+     ("al.Adamax()", "al", "Adamax"), ("al.nn.PReLU", "al.nn", "nn.PReLU"),
+     ("al.losses.multi_margin_loss", "al.losses", "losses.multi_margin_loss")),
+    ("TypeError [executable] Expected one array, got the list of what the step fetches, 1 in all; (loss,) = "
+     "step(...) takes out one",
+     'f"{step(A):.3f}"', "float(step(A))", "total = 0.0; total += step(A)"),
+    ("KeyError \"[history] Expected a quantity among loss, accuracy, got 'acc'; at HERE.\"",
+     'al.History(loss=[1.0], accuracy=[1.0])["acc"]'),
+    ("KeyError \"[history] Expected a quantity among loss, got 'lost'; the nearest is loss; at HERE.\"",
+     'al.Trainer(model, "hinge", "sgd").evaluate((A, A[:, :2]))["lost"]'),
+    ("TypeError [SGD] Expected a number, a tensor or a function of the step as lr, got list; an optimizer takes no "
+     "variables, minimize(loss, variables) takes those to train",
+     "al.SGD(model.variables)"),
+    ("ValueError [Conv2D] Expected a tensor (n, height, width, channels), got float32(?, 12, 12); x[..., None] has "
+     "one channel; in conv2d_0",
+     "al.nn.Conv2D(3, 3)(g.placeholder((None, 12, 12)))"),
+    ("ValueError [fit] Expected class_weight as {class: weight}, a dict of classes from 0 on and numbers of 0 or "
+     "more, got [1, 2, 3]",
+     'al.Trainer(model, "hinge", "sgd").fit((A, np.zeros(2, int)), class_weight=[1, 2, 3])'),
+    ("TypeError [MultiHeadAttention] Expected training as True or False, got Tensor; the other operands have names: "
+     "value=..., key=..., attention_mask=...",
+     "al.nn.MultiHeadAttention(2, 3)(x, x)"),
+    ("TypeError [predict] Expected examples for the one input of the model, predict(x), got a tuple of 2",
+     't = al.Trainer(model, "hinge", "sgd"); t.predict(A); t.predict((A, A))'),
+    ("ValueError [export] Expected a path that ends in .mpsgraphpackage, got .onnx, another format",
+     'al.Trainer(model, "hinge", "sgd").export("e.onnx")'),
+    ("ValueError [{}] Expected indices that int32 can hold, got {}",
+     ("x[[2**40]]", "slice", "1099511627776"), ("al.gather(x, -2**40)", "gather", "-1099511627776")),
+    ("ValueError [{}] Expected a number of {} below 2**63, got 1180591620717411303424",
+     ("g.most_in_flight = 2**70", "most_in_flight", "steps"), ("al.set_threads(2**70)", "set_threads", "threads")),
+    ("TypeError [{}] Expected a tensor, a number or an array, got torch.T; graph.constant makes a tensor of it",
+     ('T = type("T", (), {"__module__": "torch", "__dlpack__": None}); x + T()', "add"),
+     ('T = type("T", (), {"__module__": "torch", "__dlpack__": None}); T() * x', "multiply")),
+    ("TypeError [Trainer] Expected a function of tensors or a name of al.losses, got MSELoss of torch, which takes "
+     "no tensors of Alloy",
+     'T = type("MSELoss", (), {"__module__": "torch.nn", "__call__": None}); al.Trainer(model, T(), "sgd")'),
+    ("TypeError [metrics] Expected a function of tensors or a name of al.metrics, got accuracy_score of sklearn, "
+     "which takes no tensors of Alloy",
+     'f = lambda p, y: p; f.__module__, f.__name__ = "sklearn.metrics", "accuracy_score"; al.metrics.get(f)'),
+    ("TypeError unsupported operand type(s) for //: 'NoneType' and 'int'; x.shape has None for what only a run "
+     "knows, and x.reshape takes -1...",
+     'type("L", (al.nn.Layer,), {"forward": lambda self, x, training: x.reshape(x.shape[0] // 2, -1)})()(x)'),
+    ("TypeError [L] Expected a method forward(self, x, training) of L, got forward(self, x)",
+     'type("L", (al.nn.Layer,), {"forward": lambda self, x: x})()(x)'),
+    ("ValueError [SGD] Expected lr to stay the schedule, since steps have been made with it, got 0.1; make another "
+     "optimizer, and steps with it",
+     "o = al.SGD(al.schedules.cosine(0.1, 10)); o.minimize(loss, [w]); o.lr = 0.1"),
+    ("ValueError [SGD] Expected lr to stay a number, since steps have been made with it, got a schedule; make "
+     "another optimizer, and steps with it",
+     "o = al.SGD(0.1); o.minimize(loss, [w]); o.lr = al.schedules.cosine(0.1, 10)"),
+    ("TypeError [fit] Expected a number to monitor, got confusion_matrix, which is an array",
+     'al.Trainer(model, "softmax_cross_entropy", "sgd", ["confusion_matrix"]).fit((A, np.zeros(2, int)), '
+     'callbacks=al.EarlyStopping("confusion_matrix"))'),
+    ("ValueError [assign] The variable 'w' has another update, built at the same line; built at HERE.",
+     "g.compile([x], [loss], [g.assign(w, w), g.assign(w, w * 2)])"),
+    ("ValueError [conv2d] A window of 5 does not fit into the height of shape (?, 3, 12, 12), of layout NHWC, with "
+     "padding 0 and 0; in conv2d_0; built at HERE.",
+     "al.nn.Conv2D(3, 5)(g.placeholder((None, 3, 12, 12)))"),
+    ("TypeError [sum] Expected integers of 64 bits as the axes, got [1180591620717411303424]; built at HERE.",
+     "al.sum(x, 2**70)"),
+    ("TypeError [softmax] Expected an integer of 64 bits as the axis, got 1180591620717411303424; built at HERE.",
+     "al.softmax(x, 2**70)"),
+    ("TypeError [history] Expected one quantity, got all of loss; [name] takes one", 'f"{al.History(loss=[1.0]):.3f}"'),
+    ("TypeError [submission] Expected one array, got a submission of fetches; submission[0] is one",
+     'f"{step.submit(A):.2f}"'),
+    ("TypeError [{}] Expected a shape of integers, got ({})",
+     ('al.init.normal((2, "a"), seed=0)', "normal", "2, 'a'"), ('al.init.zeros(("a",))', "zeros", "'a',")),
+    ("TypeError [split] Expected a number as the fraction, got str", 'al.data.split(A, A, "a")'),
+    ("TypeError [graph] Expected the kind or the name of a device, got 3", "al.Graph(device=3)"),
+    ("TypeError [graph] Expected the storage 'variable' or 'buffers', got 3", "al.Graph(storage=3)"),
 ]
 WORK = [  # what runs without a word
     "np.mean(w)",
@@ -821,8 +557,18 @@ def typed(text):
     assert names["step"](names["A"])[0] <= 3, "the world is usable after it"
 
 
-@pytest.mark.parametrize("text, says", ROWS, ids=[text for text, _ in ROWS])
+def sayings():
+    """Gives each program with its message."""
+    for says, *programs in ROWS:
+        for program in programs:
+            text, *words = (program,) if isinstance(program, str) else program
+            yield text, says.format(*words) if words else says
+
+
+@pytest.mark.parametrize("text, says", sayings(), ids=[text for text, _ in sayings()])
 def test_what_is_said(text, says):
+    if says[-1] not in '."':
+        says += "; at HERE."
     with warnings.catch_warnings(), pytest.raises(Exception) as caught:
         warnings.simplefilter("ignore")
         typed(text)
