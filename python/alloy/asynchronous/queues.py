@@ -27,7 +27,7 @@ class Queue(Part, _core.Queue):
 
     def __init__(self, *, device: str = "") -> None:
         require_device("queue", device)
-        _begin_queue(self, device)
+        _begin_queue(self, device=device)
 
     def __repr__(self):
         return f"<Queue of {self.device}>"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -100,7 +101,8 @@ class Executable(Part, _core.Executable):
 
         feeds: arrays or their shapes, in order; not needed if the placeholders' shapes are known. ValueError: a shape
         is not known in full, or does not fit."""
-        shapes = [as_shape(getattr(feed, "shape", feed), "memory_plan") for feed in feeds or self.feeds]
+        given: Any = feeds or self.feeds
+        shapes: list[Any] = [as_shape(getattr(feed, "shape", feed), "memory_plan") for feed in given]
         if len(shapes) != len(self.feeds) or any(shape is None or None in shape for shape in shapes):
             expected = f"the known shapes of {len(self.feeds)} feeds"
             raise mistake("memory_plan", f"Expected {expected}, got {shapes}")

@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
 from alloy import _core
-from alloy._core import Executable, Tensor, Update, Variable
+from alloy._core import Executable, Op, Tensor, Update, Variable
 from alloy.engine.arrays import as_count, as_extents
 from alloy.engine.classes import Uncopied, completes
 from alloy.engine.scope import claim, scoped
 from alloy.graph.left_out import warn_of_left_out
-from alloy.graph.op import Op
 from alloy.measuring import inspection
 from alloy.messages.location import meant, mistake, user_location
 from alloy.messages.names import missing_attribute, no_attribute
@@ -20,7 +20,8 @@ from alloy.ops.apply import as_sequence, as_tensor, require_all, require_tensor
 
 _KEPT_RUNS = 8  # executables of Graph.run
 # The engine's own, without checks.
-_begin, _in_flight = _core.Graph.__init__, _core.Graph.most_in_flight
+_begin = _core.Graph.__init__
+_in_flight: Any = _core.Graph.most_in_flight
 
 
 @completes
@@ -122,7 +123,7 @@ class Graph(Uncopied, _core.Graph):
         warn_of_left_out(self, fetches, updates)
         return self._compile(feeds, fetches, updates, steps)
 
-    def run(self, fetches, feeds=None):
+    def run(self, fetches, feeds=None) -> Any:
         """Computes the values of tensors once, and changes nothing. Returns an array for one tensor, a list of arrays
         for several.
 
