@@ -138,12 +138,6 @@ def test_steps_follow_the_count_of_threads(graph, rng, threads, count):
     assert changed.tobytes() == again.tobytes()
 
 
-def test_a_wrong_count_of_threads(threads):
-    with pytest.raises(ValueError, match=r"\[set_threads\] Expected a number of threads of 1 or more, got 0"):
-        al.set_threads(0)
-    assert al.threads() == threads
-
-
 def test_omp_num_threads_has_the_last_word():
     told = program("import alloy as al; print(al.threads())", env={**os.environ, "OMP_NUM_THREADS": "3"})
     assert told.stdout == "3\n"

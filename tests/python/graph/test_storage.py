@@ -83,8 +83,6 @@ def test_the_same_bits(model, optimizer):
 
 def test_the_storage_of_a_graph(graph):
     assert graph.storage in STORAGES and al.Graph().storage == "variable"
-    with pytest.raises(ValueError, match=r"^\[graph\] .*'variable' or 'buffers', got 'disk'\.$"):
-        al.Graph(storage="disk")
 
 
 def test_values_of_every_dtype_and_shape(graph):

@@ -9,6 +9,7 @@ import pytest
 import alloy as al
 from cases import HAS_COMPLEX
 from kinds import HALVES
+from running import run
 
 X = np.float32([[-2, 0.5, 3], [0.25, -1, 1.5]])
 
@@ -31,16 +32,6 @@ def doubled_sine(x):
     return al.sin(x), lambda g: g * kept * 2.0
 
 
-def computed(build, *arrays, shapes=None):
-    """Of the function of tensors the results, for placeholders of the arrays' dtypes and shapes or these."""
-    graph = al.Graph()
-    feeds = [
-        graph.placeholder(shape, array.dtype.name) for array, shape in zip(arrays, shapes or map(np.shape, arrays))
-    ]
-    found = build(*feeds)
-    return graph.compile(feeds, list(found))(*arrays)
-
-
 def slope(f):
     """f, and its derivative by way of al.gradients of a weighted sum."""
     weights = np.float32([[1, -2, 3], [0.5, 5, -0.1]])
@@ -50,7 +41,7 @@ def slope(f):
 @pytest.mark.parametrize("shape", [(2, 3), (None, 3), (None, None)], ids=str)
 def test_a_gradient_of_ones_own(shape):
     build, weights = slope(lambda x: held(al.square(x), limit=0.75))
-    y, found = computed(build, X, shapes=[shape])
+    y, found = run(build, X, shapes=[shape])
     np.testing.assert_array_equal(y, X**2)
     np.testing.assert_allclose(found, np.clip(weights, -0.75, 0.75) * 2 * X, rtol=1e-6)
 
@@ -60,12 +51,12 @@ def test_an_unknown_rank():
         y = al.reshape(held(al.square(x), limit=0.75), (2, 3)) * 3.0
         return al.gradients(al.sum(y), [x])
 
-    np.testing.assert_allclose(computed(build, X, shapes=[None])[0], 0.75 * 2 * X, rtol=1e-6)
+    np.testing.assert_allclose(run(build, X, shapes=[None])[0], 0.75 * 2 * X, rtol=1e-6)
 
 
 def test_rounding_that_lets_gradients_pass():
     build, weights = slope(lambda x: rounded(x * 1.5))
-    y, found = computed(build, X)
+    y, found = run(build, X)
     np.testing.assert_array_equal(y, np.rint(X * np.float32(1.5)))
     np.testing.assert_allclose(found, weights * 1.5, rtol=1e-6)
 
@@ -90,7 +81,7 @@ def test_several_arguments_and_results():
         return rows, following, total, *al.gradients(both, [x, scale]), *al.gradients(al.sum(rows), [x, scale])
 
     index, scale = np.int32([1, 0]), np.float32(0.5)
-    rows, following, total, of_x, of_scale, alone, of_unused = computed(build, X, index, scale)
+    rows, following, total, of_x, of_scale, alone, of_unused = run(build, X, index, scale)
     np.testing.assert_array_equal(rows, X[index] * scale)
     np.testing.assert_array_equal(following, index + 1)
     np.testing.assert_allclose(total, X.sum() * scale, rtol=1e-6)
@@ -110,7 +101,7 @@ def test_results_in_a_dict_and_the_argument_as_a_result():
         made = f(x)
         return made["same"], made["twice"][0], *al.gradients(al.sum(made["same"] + made["twice"][0] * 2.0), [x])
 
-    same, twice, found = computed(build, X)
+    same, twice, found = run(build, X)
     np.testing.assert_array_equal(same, X)
     np.testing.assert_array_equal(twice, 2 * X)
     np.testing.assert_array_equal(found, np.full(X.shape, 9))
@@ -121,7 +112,7 @@ def test_gradients_of_gradients():
         (first,) = al.gradients(al.sum(doubled_sine(x)), [x])
         return first, *al.gradients(al.sum(first), [x])
 
-    first, second = computed(build, X)
+    first, second = run(build, X)
     np.testing.assert_allclose(first, 2 * np.cos(X.astype(float)), rtol=1e-6)
     np.testing.assert_allclose(second, -2 * np.sin(X.astype(float)), rtol=1e-5)
 
@@ -135,7 +126,7 @@ def test_one_in_another_and_in_the_others_gradient():
         (first,) = al.gradients(al.sum(outer(x)), [x])
         return outer(x), first, *al.gradients(al.sum(first * 2.0), [x])
 
-    y, first, second = computed(build, X)
+    y, first, second = run(build, X)
     np.testing.assert_allclose(y, 3 * np.sin(X.astype(float)), rtol=1e-6)
     np.testing.assert_allclose(first, np.sin(X.astype(float)), rtol=1e-6)
     # 2 is held at 0.5, and sin has twice its slope there, too
@@ -151,7 +142,7 @@ def test_in_a_conditional(flag):
         y = al.cond(flag, lambda: doubled_sine(al.square(x)), lambda: rounded(x) * 5.0)
         return y, *al.gradients(al.sum(y), [x])
 
-    y, found = computed(build, X, np.array(flag))
+    y, found = run(build, X, np.array(flag))
     x = X.astype(float)
     np.testing.assert_allclose(y, np.sin(x**2) if flag else 5 * np.rint(x), rtol=1e-5)
     np.testing.assert_allclose(found, 4 * x * np.cos(x**2) if flag else np.full(x.shape, 5), rtol=1e-5)
@@ -165,7 +156,7 @@ def test_in_loops():
         z, rows = al.scan(lambda z, w: (doubled_sine(z * w),) * 2, x[0], w)
         return y, *al.gradients(al.sum(y), [x, w]), rows, *al.gradients(al.sum(rows) + al.sum(z), [x, w])
 
-    y, of_x, of_w, rows, of_first, of_ws = computed(build, X, X[::-1] + np.float32(0.3))
+    y, of_x, of_w, rows, of_first, of_ws = run(build, X, X[::-1] + np.float32(0.3))
     x, w = X.astype(float), X[::-1].astype(float) + np.float32(0.3)
 
     def chain(x, factors):
@@ -203,7 +194,7 @@ def test_around_loops():
         y = al.for_loop(0, 2, lambda i, y: y * x, x)  # the third power
         return y, lambda g: al.for_loop(0, 4, lambda i, g: g * x, g)
 
-    y, found = computed(lambda x: (powered(x), *al.gradients(al.sum(powered(x)), [x])), X)
+    y, found = run(lambda x: (powered(x), *al.gradients(al.sum(powered(x)), [x])), X)
     np.testing.assert_allclose(y, X**3, rtol=1e-6)
     np.testing.assert_allclose(found, X**4, rtol=1e-6)
 
@@ -276,7 +267,7 @@ def test_halves(dtype):
         assert y.dtype == found.dtype == dtype
         return al.cast(y, "float32"), al.cast(found, "float32")
 
-    y, found = computed(build, X)
+    y, found = run(build, X)
     np.testing.assert_allclose(y, np.sin(X), rtol=1e-2, atol=1e-2)
     np.testing.assert_allclose(found, 2 * np.cos(X), rtol=2e-2, atol=2e-2)
 
@@ -291,7 +282,7 @@ def test_complex_numbers():
         z = al.complex(x, x * 0.0)
         return al.gradients(al.sum(al.real(turned(z))), [x])
 
-    np.testing.assert_array_equal(computed(build, X)[0], np.full(X.shape, 2))
+    np.testing.assert_array_equal(run(build, X)[0], np.full(X.shape, 2))
 
 
 def test_no_gradient_flows_where_it_is_none():
@@ -299,7 +290,7 @@ def test_no_gradient_flows_where_it_is_none():
     def f(x, y):
         return x * y, lambda g: (None, g)
 
-    of_x, of_y = computed(lambda x, y: al.gradients(al.sum(f(x, y) * 2.0), [x, y]), X, X)
+    of_x, of_y = run(lambda x, y: al.gradients(al.sum(f(x, y) * 2.0), [x, y]), X, X)
     np.testing.assert_array_equal(of_x, np.zeros(X.shape))
     np.testing.assert_array_equal(of_y, np.full(X.shape, 2))
     graph = al.Graph()
