@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -522,6 +523,14 @@ def test_the_example_of_the_help_is_a_run(place, alloy):
     assert done.status == 0 and done.out.startswith(f"{place}/photos\nepoch  1/30 ") and "top_two" in done.out, done.err
     text = re.sub(r"\s+", " ", alloy("train --help").out)
     assert re.sub(r"\s+", " ", runs.EXAMPLE) in text
+
+
+def test_the_run_of_the_tutorial(tmp_path, alloy):
+    text = (Path(__file__).parents[3] / "docs" / "tutorial.md").read_text()
+    for kind, name in (("python", "mine.py"), ("toml", "run.toml")):
+        (tmp_path / name).write_text(re.search(rf"^```{kind}\n# {re.escape(name)}\n(.*?)^```", text, re.M | re.S)[1])
+    assert alloy("train run.toml").status == 0
+    assert float(alloy("evaluate runs/run").out.split("accuracy ")[1]) > 0.9
 
 
 def test_two_classes_and_one_logit(place, rng, alloy):
