@@ -12,7 +12,7 @@ from alloy.training.batches import as_dataset, parts_of
 _LEAST = 5  # runs
 
 
-def measured(trainer: al.Trainer, batch: tuple, seconds: float) -> str:
+def measured(trainer: al.Trainer, batch, seconds: float) -> str:
     """Returns a table of a training step and of inference on the batch. Each runs for that many seconds, one after the
     other, after runs that do not count. A run ends when its results are there."""
     count = len(leaves(batch)[0])

@@ -37,6 +37,7 @@ class _Box:
         self.inside = []
         self.edges = {}  # keys: (from, to, the box whose result it is), of boxes in this one
         self.ports = {}  # by (the box whose result passes, True if it enters)
+        self.hops = {}  # its edges, cut where they pass rows
         self.folded = style not in ("graph", "layer")
         self.x = self.y = self.width = self.height = 0.0
         self.band = (0.0, 0.0)  # the top and the bottom of its row
