@@ -1,4 +1,4 @@
-"""Digits, CIFAR-10 and the split."""
+"""The digits and the split."""
 
 import importlib.util
 import subprocess
@@ -97,61 +97,3 @@ def test_larger_digits():
     assert image[22, 15] == pytest.approx(column[5] * 0.875 + column[6] * 0.125)
     np.testing.assert_allclose(x.mean((1, 2))[:, 0], small.mean((1, 2))[:, 0], atol=0.02)
     assert al.data.digits(channels=2)[0].shape == (1797, 8, 8, 2)
-
-
-def test_cifar10_as_bytes(cifar10):
-    path, written = cifar10
-    (x, _), _ = al.data.cifar10(path, dtype=np.uint8)
-    assert x.dtype == np.uint8 and x.shape == (10, 32, 32, 3)
-    np.testing.assert_array_equal(x[:2, ..., 1], written["data_batch_1.bin"][1][:, 1])
-
-
-NAMES = [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]
-
-
-@pytest.fixture
-def cifar10(tmp_path, rng):
-    """A directory of two records in each file, and what was written."""
-    written = {}
-    for name in NAMES:
-        classes, planes = rng.integers(0, 10, 2), rng.integers(0, 256, (2, 3, 32, 32))
-        written[name] = classes, planes
-        (tmp_path / name).write_bytes(
-            b"".join(bytes([label]) + image.astype(np.uint8).tobytes() for label, image in zip(classes, planes))
-        )
-    return tmp_path, written
-
-
-def test_cifar10(cifar10):
-    path, written = cifar10
-    for (x, y), names in zip(al.data.cifar10(str(path)), (NAMES[:5], NAMES[5:]), strict=True):
-        assert (x.dtype, y.dtype) == (np.float32, np.int32) and x.flags["C_CONTIGUOUS"]
-        np.testing.assert_array_equal(y, np.concatenate([written[name][0] for name in names]))
-        planes = np.concatenate([written[name][1] for name in names])
-        for channel in range(3):
-            np.testing.assert_allclose(x[..., channel], planes[:, channel] / 255, rtol=1e-6)
-
-
-def add_class_10(file):
-    file.write_bytes(file.read_bytes()[:3073] + bytes([10]) + bytes(3072))
-
-
-@pytest.mark.parametrize("name", ["data_batch_4.bin", "test_batch.bin"])
-@pytest.mark.parametrize(
-    "spoil, says",
-    [
-        (lambda file: file.unlink(), "Expected the file {}, which is not there"),
-        (lambda file: file.write_bytes(file.read_bytes()[:-1]), "records of 3073 bytes in {}, got 6145 bytes"),
-        (lambda file: file.write_bytes(b""), "records of 3073 bytes in {}, got 0 bytes"),
-        (add_class_10, "classes from 0 to 9 in {}, got 10 in record 1"),
-    ],
-    ids=["missing", "truncated", "empty", "foreign"],
-)
-def test_cifar10_of_another_format(cifar10, name, spoil, says):
-    path, _ = cifar10
-    spoil(path / name)
-    with pytest.raises(ValueError) as raised:
-        al.data.cifar10(path)
-    message = str(raised.value)
-    assert message.startswith("[cifar10] ") and message.endswith(".") and "\n" not in message
-    assert says.format(path / name) in message

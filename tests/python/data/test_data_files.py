@@ -162,34 +162,19 @@ def test_mnist(mnist):
     np.testing.assert_array_equal(al.data.mnist(path)[0][1], written["train"][1])
 
 
-@pytest.mark.parametrize(
-    "name, content, says",
-    [
-        (
-            "train-images-idx3-ubyte",
-            None,
-            "Expected the file train-images-idx3-ubyte or train-images-idx3-ubyte.gz in ",
-        ),
-        ("t10k-images-idx3-ubyte.gz", b"\x1f\x8bcut", "[idx] Expected an IDX file"),
-        (
-            "train-images-idx3-ubyte",
-            idx_bytes(np.zeros((5, 28, 27), "u1"), 8),
-            "bytes of shape (n, 28, 28) in {}, got uint8(5, 28, 27)",
-        ),
-        ("train-images-idx3-ubyte", idx_bytes(np.zeros((0, 28, 28), "u1"), 8), "got uint8(0, 28, 28)"),
-        (
-            "train-labels-idx1-ubyte",
-            idx_bytes(np.zeros(4, "u1"), 8),
-            "a byte for each of 5 images in {}, got uint8(4,)",
-        ),
-        (
-            "train-labels-idx1-ubyte",
-            idx_bytes(np.zeros(5, "i4"), 12),
-            "a byte for each of 5 images in {}, got int32(5,)",
-        ),
-        ("train-labels-idx1-ubyte", idx_bytes(np.uint8([0, 1, 10, 2, 3]), 8), "from 0 to 9 in {}, got 10 as number 2"),
-    ],
-)
+# fmt: off
+@pytest.mark.parametrize("name, content, says", [
+    ("train-images-idx3-ubyte", None,
+     "Expected the file train-images-idx3-ubyte or train-images-idx3-ubyte.gz in "),
+    ("t10k-images-idx3-ubyte.gz", b"\x1f\x8bcut", "[idx] Expected an IDX file"),
+    ("train-images-idx3-ubyte", idx_bytes(np.zeros((5, 28, 27), "u1"), 8),
+     "bytes of shape (n, 28, 28) in {}, got uint8(5, 28, 27)"),
+    ("train-images-idx3-ubyte", idx_bytes(np.zeros((0, 28, 28), "u1"), 8), "got uint8(0, 28, 28)"),
+    ("train-labels-idx1-ubyte", idx_bytes(np.zeros(4, "u1"), 8), "a byte for each of 5 images in {}, got uint8(4,)"),
+    ("train-labels-idx1-ubyte", idx_bytes(np.zeros(5, "i4"), 12), "a byte for each of 5 images in {}, got int32(5,)"),
+    ("train-labels-idx1-ubyte", idx_bytes(np.uint8([0, 1, 10, 2, 3]), 8), "from 0 to 9 in {}, got 10 as number 2"),
+])
+# fmt: on
 def test_other_mnist_files(mnist, name, content, says):
     path, _ = mnist
     (path / name).unlink() if content is None else (path / name).write_bytes(content)
@@ -199,6 +184,55 @@ def test_other_mnist_files(mnist, name, content, says):
 def test_images_are_floats_or_bytes(mnist):
     with pytest.raises(ValueError, match=r"^\[mnist\] Expected float32 or uint8 as the dtype of images, got int8.$"):
         al.data.mnist(mnist[0], dtype=np.int8)
+
+
+# CIFAR-10
+
+NAMES = [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]
+
+
+@pytest.fixture
+def cifar10(tmp_path, rng):
+    """A directory of two records in each file, and what was written."""
+    written = {}
+    for name in NAMES:
+        classes, planes = rng.integers(0, 10, 2), rng.integers(0, 256, (2, 3, 32, 32))
+        written[name] = classes, planes
+        (tmp_path / name).write_bytes(
+            b"".join(bytes([label]) + image.astype(np.uint8).tobytes() for label, image in zip(classes, planes))
+        )
+    return tmp_path, written
+
+
+def test_cifar10(cifar10):
+    path, written = cifar10
+    for (x, y), names in zip(al.data.cifar10(str(path)), (NAMES[:5], NAMES[5:]), strict=True):
+        assert (x.dtype, y.dtype) == (np.float32, np.int32) and x.flags["C_CONTIGUOUS"]
+        np.testing.assert_array_equal(y, np.concatenate([written[name][0] for name in names]))
+        planes = np.concatenate([written[name][1] for name in names])
+        for channel in range(3):
+            np.testing.assert_allclose(x[..., channel], planes[:, channel] / 255, rtol=1e-6)
+    (x, _), _ = al.data.cifar10(path, dtype=np.uint8)
+    assert x.dtype == np.uint8 and x.shape == (10, 32, 32, 3)
+    np.testing.assert_array_equal(x[:2, ..., 1], written["data_batch_1.bin"][1][:, 1])
+
+
+@pytest.mark.parametrize("name", ["data_batch_4.bin", "test_batch.bin"])
+@pytest.mark.parametrize(
+    "spoiled, says",
+    [
+        (lambda whole: None, "Expected the file {}, which is not there"),
+        (lambda whole: whole[:-1], "records of 3073 bytes in {}, got 6145 bytes"),
+        (lambda whole: b"", "records of 3073 bytes in {}, got 0 bytes"),
+        (lambda whole: whole[:3073] + bytes([10]) + bytes(3072), "classes from 0 to 9 in {}, got 10 in record 1"),
+    ],
+    ids=["missing", "truncated", "empty", "foreign"],
+)
+def test_other_cifar10_files(cifar10, name, spoiled, says):
+    path, _ = cifar10
+    content = spoiled((path / name).read_bytes())
+    (path / name).unlink() if content is None else (path / name).write_bytes(content)
+    refused(lambda: al.data.cifar10(path), path / name, "[cifar10] ", says.format(path / name))
 
 
 # Folders of images
