@@ -5,13 +5,13 @@ joined by slashes, for instance "stage0/block1/conv2d_0/weights". Before the pat
 from contextlib import contextmanager
 
 from alloy._core import Graph
+from alloy.messages.location import SCOPE, Scope, scopes
 
 
 class _Paths:
-    """The layer paths of a graph: the present one, None outside of layers, and the taken ones."""
+    """The taken layer paths of a graph."""
 
     def __init__(self, graph: Graph):
-        self.present: str | None = None
         self._taken: set[str] = set()
         self._numbers: dict[str, int] = {}  # path: all numbers below this one are taken
         for variable in graph.variables:
@@ -51,25 +51,29 @@ def claim(graph: Graph, name: str) -> None:
 
 def scoped(graph: Graph, name: str, kind: str = "") -> str:
     """Returns PATH/NAME with the present layer's path, or PATH/KIND without a name; outside of layers, the name."""
-    present = _paths(graph).present
+    present = _present(graph)
     return f"{present}/{name or kind}" if present else name
 
 
+def _present(graph: Graph) -> str | None:
+    """Returns the path of the graph's innermost scope, or None."""
+    return next((scope.path for scope in scopes() if scope.graph is graph), None)
+
+
 def is_scoped(graph: Graph) -> bool:
-    """Tells whether a layer is being called."""
-    return _paths(graph).present is not None
+    """Tells whether the names that are made in the graph get a path."""
+    return _present(graph) is not None
 
 
 @contextmanager
-def scope(graph: Graph, path: str):
-    """Gives the names of everything added meanwhile this path, and reserves it."""
-    paths = _paths(graph)
-    around, paths.present = paths.present, path
+def scope(graph: Graph, path: str, call=None):
+    """Gives the names of everything added meanwhile this path, and reserves it. call: of the layer of that path."""
+    token = SCOPE.set(Scope(graph, path, call, SCOPE.get()))
     try:
         yield
-        paths.claim(path)
+        claim(graph, path)
     finally:
-        paths.present = around
+        SCOPE.reset(token)
 
 
 def free_path(graph: Graph, name: str | None, kind: str) -> str:

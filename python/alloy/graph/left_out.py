@@ -20,7 +20,7 @@ def warn_of_left_out(graph, fetches, updates) -> None:
         if not missing or not any(variable in moved for variable in model.variables if variable.trainable):
             continue
         computed = {result for op in graph.inspect(fetches=fetches, updates=updates) for result in op.results}
-        if any(tensor in computed for tensor in model._taught):
+        if any(tensor in computed for tensor in model._trained.results):
             shown = ", ".join(missing[:3]) + ", ..." * (len(missing) > 3)
             warn_user(
                 f"[compile] The step trains a {type(model).__name__} and leaves {shown} as it is; add *model.updates "

@@ -147,7 +147,7 @@ class _Loading:
             if not present:
                 missing |= {name: variable.name for name in tensors if name not in self._given}
             chosen[variable] = self._in_order(layer, variable, source), tensors
-            self.read += leaves(layer._took)
+            self.read += leaves(layer._last.x) if layer._last else []
             self._used.update(tensors)
             for place in present[1:]:
                 self._require_alike(variable, tensors, [_joined(place, name) for name in source.shapes])
@@ -237,7 +237,7 @@ def _require_channels_first(model, read):
     """Raises ValueError if an op on the way to these tensors or to the model's result flattens images, or undoes it,
     with the channels last."""
     sound = {layer._path for layer in model._tree() if layer._path and _is_of_alloy(layer)}
-    ops = model.graph.inspect(fetches=[*read, *(model._gave or ())])
+    ops = model.graph.inspect(fetches=[*read, *(model._last.results if model._last else ())])
     turns = [(op.operands[0], op.results[0]) for op in ops if op.kind == "transpose"]
     before, after = {y: x.shape for x, y in turns}, {x: y.shape for x, y in turns}
     for op in ops:

@@ -1,4 +1,4 @@
-"""Finds the user's line, which every op, message and warning names."""
+"""Finds the user's line, which every op, message and warning names, and the layer at work."""
 
 import difflib
 import functools
@@ -9,6 +9,7 @@ import sysconfig
 import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 from alloy.messages.notebook import cell_of
 
@@ -70,21 +71,16 @@ def user_location() -> str:
 
 
 _TYPED: ContextVar[str] = ContextVar("typed", default="")
-_LAYER: ContextVar[str] = ContextVar("layer", default="")
 
 
 @contextmanager
-def _holding(variable: ContextVar[str], value: str):
-    token = variable.set(value)
+def typed_as(function: str):
+    """Lets messages meanwhile name the function that the user called, instead of the ops that it is made of."""
+    token = _TYPED.set(typed_name(function))
     try:
         yield
     finally:
-        variable.reset(token)
-
-
-def typed_as(function: str):
-    """Lets messages meanwhile name the function that the user called, instead of the ops that it is made of."""
-    return _holding(_TYPED, typed_name(function))
+        _TYPED.reset(token)
 
 
 def typed_name(function: str) -> str:
@@ -92,15 +88,35 @@ def typed_name(function: str) -> str:
     return _TYPED.get() or function
 
 
-def layer_at_work(path: str):
-    """Lets messages meanwhile name the layer of that path."""
-    return _holding(_LAYER, path)
+class Scope(NamedTuple):
+    """Names that are made in the graph meanwhile begin with the path (alloy.engine.scope)."""
+
+    graph: Any
+    path: str
+    call: Any  # the layer's (alloy.nn.layer.Call), or None for a scope of none
+    around: "Scope | None"
+
+
+SCOPE: ContextVar[Scope | None] = ContextVar("the innermost scope", default=None)
+
+
+def scopes():
+    """Yields the present scopes, the innermost one first."""
+    found = SCOPE.get()
+    while found is not None:
+        yield found
+        found = found.around
+
+
+def layer_at_work() -> Scope | None:
+    """Returns the scope of the innermost layer whose forward or build runs, or None."""
+    return next((scope for scope in scopes() if scope.call is not None), None)
 
 
 def in_layer() -> str:
     """Returns "; in PATH" of the innermost layer at work, or ""."""
-    path = _LAYER.get()
-    return f"; in {path}" if path else ""
+    layer = layer_at_work()
+    return f"; in {layer.path}" if layer and layer.path else ""
 
 
 def mistake(op: str, message: str, kind: type[Exception] = ValueError) -> Exception:

@@ -43,7 +43,7 @@ def activation_of(op: str, given):
     return ACTIVATIONS[given]
 
 
-class _Activation(Layer):
+class Activation(Layer):
     """A function of each element, without options."""
 
     function = staticmethod(ops.identity)
@@ -56,37 +56,37 @@ class _Activation(Layer):
         return self.function(x)
 
 
-class ReLU(_Activation):
+class ReLU(Activation):
     """max(x, 0), of any shape."""
 
     function = staticmethod(ops.relu)
 
 
-class SiLU(_Activation):
+class SiLU(Activation):
     """x / (1 + e^-x), of any shape; also known as swish."""
 
     function = staticmethod(ops.silu)
 
 
-class Softplus(_Activation):
+class Softplus(Activation):
     """log(1 + e^x), of any shape, without overflow."""
 
     function = staticmethod(ops.softplus)
 
 
-class Tanh(_Activation):
+class Tanh(Activation):
     """tanh(x), of any shape."""
 
     function = staticmethod(ops.tanh)
 
 
-class Sigmoid(_Activation):
+class Sigmoid(Activation):
     """1 / (1 + e^-x), the logistic function, of any shape."""
 
     function = staticmethod(ops.sigmoid)
 
 
-class HardSwish(_Activation):
+class HardSwish(Activation):
     """x * min(max(x / 6 + 1/2, 0), 1), of any shape: Howard et al., 2019."""
 
     function = staticmethod(ops.hard_swish)

@@ -37,7 +37,9 @@ class _Windows(Affine):
         return count
 
 
-class _Conv(_Windows):
+class Convolution(_Windows):
+    """The base of convolutions whose filters join channels: filters and groups."""
+
     def __init__(
         self,
         filters: int,
@@ -66,7 +68,7 @@ class _Conv(_Windows):
         return {name: getattr(self, name) for name in ("strides", "padding", "dilations", "groups")}
 
 
-class Conv1D(_Conv):
+class Conv1D(Convolution):
     """A 1-D convolution (correlation) plus bias: (n, length, channels) becomes (n, length', filters).
 
     kernel_size, strides, dilations: integers. padding: "valid", "same", "causal" (only before, so that no result
@@ -95,7 +97,7 @@ class Conv1D(_Conv):
         return squeeze(y, axis=1)
 
 
-class Conv2D(_Conv):
+class Conv2D(Convolution):
     """A 2-D convolution (correlation) plus bias: (n, height, width, channels) becomes (n, height', width', filters).
 
     kernel_size, strides, dilations: an integer, or one for the height and one for the width; padding and groups as in
@@ -105,7 +107,7 @@ class Conv2D(_Conv):
         return conv2d(x, weights, **self.moves())
 
 
-class Conv3D(_Conv):
+class Conv3D(Convolution):
     """A 3-D convolution (correlation) plus bias: (n, depth, height, width, channels) becomes (n, depth', height',
     width', filters).
 
@@ -119,7 +121,7 @@ class Conv3D(_Conv):
         return conv3d(x, weights, **self.moves())
 
 
-class ConvTranspose2D(_Conv):
+class ConvTranspose2D(Convolution):
     """A transposed 2-D convolution plus bias: (n, height, width, channels) becomes (n, height', width', filters). With
     the padding "same", height' = height * stride.
 

@@ -8,7 +8,7 @@ from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.affine import initial, require_init
 from alloy.nn.layer import Layer
-from alloy.nn.precision import compute_dtype
+from alloy.nn.settings import settings
 from alloy.ops import cast, clamp, equal, expand_dims, gather, where
 from alloy.ops.apply import require_tensor
 
@@ -50,5 +50,5 @@ class Embedding(Layer):
         if x.dtype not in ("int32", "int64"):
             x = cast(x, "int64" if x.dtype == "uint64" else "int32")
         safe = clamp(x, 0, self.input_dim - 1)
-        rows = cast(gather(self._variables[0], safe, axis=0), self.dtype or compute_dtype())
+        rows = cast(gather(self._variables[0], safe, axis=0), self.dtype or settings().dtype)
         return where(expand_dims(equal(safe, x), axis=-1), rows, math.nan)

@@ -4,7 +4,7 @@ from alloy.engine.dtypes import is_float
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
-from alloy.nn.precision import compute_dtype
+from alloy.nn.settings import settings
 from alloy.nn.windows import extents
 from alloy.ops import cast, pad, resize
 from alloy.ops.apply import require_all
@@ -74,4 +74,4 @@ class Rescaling(Layer):
         self.scale, self.offset = float(scale), float(offset)
 
     def forward(self, x, training):
-        return (x if is_float(x.dtype) else cast(x, compute_dtype())) * self.scale + self.offset
+        return (x if is_float(x.dtype) else cast(x, settings().dtype)) * self.scale + self.offset

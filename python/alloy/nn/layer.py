@@ -1,11 +1,24 @@
-"""The base class of layers: a layer is a function of tensors that makes its variables at its first call."""
+"""The base class of layers.
+
+A layer is a function of tensors, `layer(x)`, that makes its variables at its first call:
+
+1. `__new__` keeps the constructor's arguments, for repr, and sets what every layer has.
+2. `__call__` opens a scope (alloy.engine.scope) with the layer's path and a `Call`. The scope gives ops and variables
+   their names, messages the path of the layer, and the layers inside the seed, the path and `training`.
+3. In the first call `build` makes the variables, in x's graph; a copy makes them of its stored values. If that call
+   fails, every layer that it reached is as before.
+4. `forward` computes the result. In a training step it may `leave` a variable a value; `updates` are these.
+5. The Call stays as `_last`, and of a training step as `_trained`: summaries and the Trainer ask them.
+
+A layer keeps its own variables in `_variables` (those of add_variable) and in attributes, and other layers in `layers`
+and in attributes. `_tree` walks over all of them at each use, so that a model may be changed after it was called.
+`__getattr__` finds a variable by the end of its name, and `__setattr__` keeps it from being hidden."""
 
 import copy
 import inspect
 import math
 import zlib
-from contextlib import suppress
-from contextvars import ContextVar
+from contextlib import contextmanager, suppress
 from types import FunctionType, NoneType
 from typing import Any
 
@@ -13,7 +26,7 @@ import numpy as np
 
 from alloy import random
 from alloy.engine.arrays import as_count
-from alloy.engine.dtypes import float32, is_half
+from alloy.engine.dtypes import float32, is_half, is_integer
 from alloy.engine.scope import free_path, is_scoped, scope, scoped
 from alloy.engine.structure import leaves
 from alloy.graph import Graph, Tensor, Update, Variable
@@ -21,16 +34,41 @@ from alloy.graph.left_out import training_calls
 from alloy.messages.location import layer_at_work, meant, mistake
 from alloy.messages.names import missing_attribute, no_attribute, one_of
 from alloy.messages.text import describe
-from alloy.nn.arguments import remembered, written
+from alloy.nn.arguments import written
 from alloy.nn.operands import graph_of, require_tensors
-from alloy.nn.padding import example_mask
+from alloy.nn.settings import settings
 from alloy.nn.stored import StoredVariable, replaced, stored
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
 from alloy.ops.apply import require_all, require_tensor
 
-# The layers whose forward runs, each called by the one before: one list for a call of the outermost layer.
-_AT_WORK: ContextVar[list["Layer"] | None] = ContextVar("layers at work", default=None)
+
+class Call:
+    """One call of a layer."""
+
+    def __init__(self, layer: "Layer", x, training: bool, operands: dict, around: "Call | None"):
+        self.layer, self.x, self.training, self.operands = layer, x, training, operands
+        self.around = around  # the call whose forward makes this one, while that runs
+        self.step = around.step if around else object()  # the same for all calls within one of the outermost layer
+        self.results: list = []  # the leaves of forward's result
+        before = layer._trained if training else layer._last
+        here = before is not None and before.step is self.step
+        self.updates: dict[Variable, Update] = before.updates if here else {}  # of the layer in this step
+        self.drawn: Tensor | None = before.drawn if here else None  # the random state after a draw outside of training
+
+
+def _running() -> Call | None:
+    """Returns the innermost call that runs."""
+    found = layer_at_work()
+    return found.call if found else None
+
+
+def _is_known(call: Call) -> bool:
+    """Tells whether the layer is outermost, or inside the one that calls it or inside the outermost one."""
+    outer = call
+    while outer.around is not None:
+        outer = outer.around
+    return call.around is None or call.layer in call.around.layer._inner() or call.layer in outer.layer._tree()
 
 
 class Layer:
@@ -48,47 +86,27 @@ class Layer:
     ops and variables (alloy.engine.scope); None is the attribute that keeps the layer ("head", "blocks/0"), else its
     class and a number; an outermost layer made only of layers has no name."""
 
-    def __init_subclass__(cls, **options):
-        super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
-            cls.__init__ = remembered(cls.__init__)
+    def __new__(cls, *arguments, **options):
+        self = super().__new__(cls)
+        vars(self).update(layers=[], seed=None, name=None, **_uncalled())
+        vars(self)["_given"] = arguments, options
+        vars(self)["_frozen"] = None  # or, if not trainable, the variables to train when it is again
+        vars(self)["_stored"] = None  # a copy's attributes until its first call, with StoredVariables
+        return self
 
-    @remembered
     def __init__(self, *layers: "Layer", seed: int | None = None, name: str | None = None):
         _require_layers(self._kind(), layers)
         self.layers = list(layers)
         self.seed = None if seed is None else as_count(self._kind(), "a seed", seed, least=0, most=math.inf)
         self.name = name
-        self._trainable = True
-        self._training = False  # in the present call
-        self._stored: dict | None = None  # a copy's attributes until its first call, with StoredVariables
-        self._uncall()
-
-    def _uncall(self):
-        """Resets the attributes that belong to a graph."""
-        self.graph: Graph | None = None
-        self._path = ""
-        self._variables: list[Variable] = []
-        self._parameters: list[Variable] = []  # trainable while the layer is
-        self._step: object = None  # identifies the outermost layer's most recent training call
-        self._left: dict[Variable, Update] = {}  # that call's updates
-        self._took: object = None  # the last call's x
-        self._gave: list | None = None  # the last call's results
-        self._taught: list = []  # the results of the last training call as the outermost layer
-        self._random: Variable | None = None  # the random state, if the layer draws numbers
-        self._drawn: tuple = (None, None)  # the last call outside training that drew numbers, and the state after it
 
     def __getattr__(self, name) -> Any:
-        if "_left" not in vars(self) and not name.startswith("__"):
-            raise AttributeError(
-                f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before the layer is used"
-            )
         variable = None if name.startswith("_") else self._variable(name)
-        if variable is None and name in _NAMES and self.graph is None:
-            raise mistake(
-                self._kind(), f"Expected a layer that has been called, got one without {name}", AttributeError
-            )
-        return missing_attribute(self, name) if variable is None else variable
+        if variable is not None:
+            return variable
+        if name.startswith("_") or self.graph is not None:
+            missing_attribute(self, name)
+        raise no_attribute(self, name, f"{one_of(type(self))} that has not been called")
 
     def _variable(self, part: str) -> Variable | None:
         """Returns the layer's own variable of that name."""
@@ -96,28 +114,17 @@ class Layer:
         return next((one for one in self._variables if one.name == within + part), None)
 
     def __setattr__(self, name, value):
-        own = self._variable(name) if vars(self).get("_variables") and name not in vars(self) else None
+        own = self._variable(name) if name not in vars(self) else None
         if own is not None and own is not value:
-            raise mistake(
-                self._kind(),
-                f"Expected {name} to stay the layer's variable; layer.{name}.assign(array) sets its value",
-                TypeError,
-            )
+            expected = f"Expected {name} to stay the layer's variable; layer.{name}.assign(array) sets its value"
+            raise mistake(self._kind(), expected, TypeError)
         like = not name.startswith("_") and name != "trainable" and meant(name, ["trainable"], cutoff=0.88)
         if like or name == "requires_grad":
             raise no_attribute(self, name, one_of(type(self)), setting=True)
         if name == "training" and isinstance(value, bool):
-            raise mistake(
-                self._kind(),
-                f"{one_of(type(self))} has no attribute training to set; a call says it: layer(x, training={value})",
-                AttributeError,
-            )
+            hint = f"{one_of(type(self))} has no attribute training to set; a call says it: layer(x, training={value})"
+            raise mistake(self._kind(), hint, AttributeError)
         object.__setattr__(self, name, value)
-
-    def __getitem__(self, key):
-        raise mistake(
-            self._kind(), f"A layer has no items; the layers that it was given are model.layers[{key!r}]", TypeError
-        )
 
     def __getstate__(self):
         if self.graph is None:
@@ -129,9 +136,7 @@ class Layer:
             if (without := replaced(value, Variable, found.__getitem__)) is not value:
                 kept[name] = without
                 del state[name]
-        fresh = Layer.__new__(Layer)
-        fresh._uncall()
-        return state | vars(fresh) | {"_stored": kept}
+        return state | _uncalled() | {"_stored": kept, "_frozen": None if self.trainable else []}
 
     def copy(self) -> "Layer":
         """Returns copy.deepcopy(layer): a layer with variables of its own, which start with the present values."""
@@ -141,6 +146,8 @@ class Layer:
 
     def __repr__(self):
         return written(self)
+
+    # ---- layers and variables inside ----
 
     def _kept(self) -> list[tuple[str, "Layer | Variable"]]:
         """Returns the layers and variables in a subclass's attributes, with their paths."""
@@ -155,9 +162,8 @@ class Layer:
                 items = value.items() if isinstance(value, dict) else enumerate(value)
                 pending += reversed([(f"{path}/{key}", item) for key, item in items if isinstance(item, _MAY_HOLD)])
             elif isinstance(value, (set, frozenset)) and any(isinstance(item, (Layer, Variable)) for item in value):
-                raise mistake(
-                    self._kind(), f"Expected layers in a list, tuple or dict, got a set, which has no order, as {path}"
-                )
+                expected = "Expected layers in a list, tuple or dict, got a set, which has no order"
+                raise mistake(self._kind(), f"{expected}, as {path}")
         return found
 
     def _inner(self) -> dict["Layer", str | None]:
@@ -196,43 +202,23 @@ class Layer:
         """True if optimizers update the layer's variables. Setting it sets the layers inside as well, before or after
         the first call, for steps that are made later. Moving averages are never trainable. A layer that is added later
         keeps its own setting."""
-        return self._trainable
+        return self._frozen is None
 
     @trainable.setter
     def trainable(self, trainable: bool) -> None:
         for layer in self._tree():
-            layer._trainable = bool(trainable)
-            layer._set_parameters()
+            layer._freeze(not trainable)
 
-    def _set_parameters(self):
-        """Makes the layer's parameters trainable if the layer is."""
-        self._parameters += [
-            variable for variable in self._own() if variable.trainable and variable not in self._parameters
-        ]
-        for variable in self._parameters:
-            variable.trainable = self._trainable
+    def _freeze(self, frozen):
+        """Makes the layer's own variables untrainable, or those of them that were trainable trainable again."""
+        before = self._frozen or []
+        if frozen:
+            before = [*before, *(variable for variable in self._own() if variable.trainable)]
+        for variable in before:
+            variable.trainable = not frozen
+        self._frozen = before if frozen else None
 
-    @property
-    def updates(self) -> list[Update]:
-        """The most recent training call's updates of other variables than trainable ones, such as moving averages, in
-        the layers' order. Compile them into the training step."""
-        return list(dict.fromkeys(update for layer in self._tree() for update in layer._left.values()))
-
-    def now(self, variable: Variable) -> Tensor:
-        """Returns the variable's value within a training step, after the layer's earlier calls in the model."""
-        return self._left[variable].value if variable in self._left else variable
-
-    @property
-    def example_mask(self) -> Tensor | None:
-        """float32 (n,): 1 for each example of the batch, 0 for padding; None if there is no padding.
-
-        A Trainer with last_batch="pad" sets it in training steps. A forward that mixes examples, as BatchNorm's does,
-        leaves the padding out."""
-        return example_mask()
-
-    def leave(self, variable: Variable, value: Tensor) -> None:
-        """Assigns the value to the variable at the end of a training step: one of the layer's updates."""
-        self._left[variable] = variable.graph.assign(variable, value)
+    # ---- calls ----
 
     def __call__(self, x, training: bool | None = None, **operands) -> Any:
         """Returns forward's result. The first call makes the variables in x's graph; later calls use them. operands:
@@ -242,167 +228,109 @@ class Layer:
 
         ValueError: x belongs to another graph than in the first call. Errors from forward name the layer. A first call
         that fails leaves the layer uncalled."""
-        around = _AT_WORK.get()
+        around = _running()
         if training is None:
-            training = bool(around) and around[-1]._training
-        self._require_call(training, operands)
+            training = around is not None and around.training
+        self._require_call(x, training, operands)
         graph = graph_of(self._kind(), x, operands)
         if self.graph is not None and self.graph is not graph:
             expected = "a tensor of the first call's graph"
             raise mistake(self._kind(), f"Expected {expected}, got {describe(leaves(x)[0])} of another graph")
-        unbuilt = {layer: layer._own() for layer in self._tree() if layer.graph is None}
-        if self.graph is None:
-            self._path = self._new_path(graph)
-        if around is None:
-            _AT_WORK.set(around := [])
-        around.append(self)
-        self._training = training
-        try:
-            with scope(graph, self._path), layer_at_work(self._path):
-                self._begin(x, graph, training, around)
+        call = Call(self, x, bool(training), operands, around)
+        with self._whole():
+            if self.graph is None:
+                self._path = self._new_path(graph)
+            with scope(graph, self._path, call):
+                if self.graph is None:
+                    self._begin(x, graph, call)
+                for layer, path in self._inner().items():
+                    if layer.graph is None:
+                        layer.seed = self.seed if layer.seed is None else layer.seed
+                        layer.name = path if layer.name is None else layer.name
+                if training:
+                    self._trained = call
                 y = self.forward(x, training, **operands)
                 require_tensors(self._kind(), y, " from forward")
-        except BaseException as error:
-            _note_layer(error, self._path)
-            for layer, before in unbuilt.items():
-                layer._forget(before)
-            raise
-        finally:
-            around.pop()
-            if not around:
-                _AT_WORK.set(None)
-        self._took, self._gave = x, leaves(y)
-        for layer in () if around else unbuilt:
-            layer._stored = None if layer.graph is not None else layer._stored
-        if training and not around:
-            self._taught = self._gave
-            training_calls(graph).add(self)
+        call.around, call.results, self._last = None, leaves(y), call
+        if around is None:
+            for layer in self._tree():
+                layer._stored = layer._stored if layer.graph is None else None
+            if training:
+                training_calls(graph).add(self)
         return y
 
-    def _require_call(self, training, operands):
+    def _require_call(self, x, training, operands):
+        parameters = inspect.signature(self.forward)
         if not isinstance(training, (bool, int, np.bool_)):
-            raise mistake(
-                self._kind(),
-                f"Expected training as True or False, got {type(training).__name__}; {self._operands()}",
-                TypeError,
+            others = [f"{name}=..." for name in list(parameters.parameters)[2:]]
+            hint = (
+                f"the other operands have names: {', '.join(others)}"
+                if others
+                else "several inputs are one tuple, list or dict"
             )
-        parameters = list(inspect.signature(self.forward).parameters.values())
-        if any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters):
-            return
-        missing = [p.name for p in parameters[2:] if p.default is p.empty and p.name not in operands]
-        if len(parameters) < 2 or missing:
-            given = ", ".join(["self", *(parameter.name for parameter in parameters)])
-            hint = f"; give {missing[0]} by name in the call, or several inputs as one tuple" if missing else ""
-            expected = f"a method forward(self, x, training) of {type(self).__name__}"
-            raise mistake(self._kind(), f"Expected {expected}, got forward({given}){hint}", TypeError)
-        known = ["x", "training", *(parameter.name for parameter in parameters[2:])]
-        for name in (name for name in operands if name not in known):
-            expected = f"Expected arguments among {', '.join(known)}"
-            raise mistake(self._kind(), f"{expected}, got {name}{meant(name, known)}", TypeError)
+            expected = f"Expected training as True or False, got {type(training).__name__}"
+            raise mistake(self._kind(), f"{expected}; {hint}", TypeError)
+        try:
+            parameters.bind(x, training, **operands)
+        except TypeError as error:
+            given = ", ".join(["x", "training", *(f"{name}=..." for name in operands)])
+            said = f"The call ({given}) does not fit forward{parameters}: {error}"
+            raise mistake(self._kind(), said, TypeError) from None
 
-    def _operands(self) -> str:
-        """Returns a hint for messages: how to give a call several tensors."""
-        names = list(inspect.signature(self.forward).parameters)[2:]
-        if not names:
-            return "several inputs are one tuple, list or dict"
-        return f"the other operands have names: {', '.join(f'{name}=...' for name in names)}"
-
-    def _instruct(self):
-        """Gives the inner layers that have not been called their seeds and names."""
-        for layer, path in self._inner().items():
-            if layer.graph is None:
-                layer.seed = self.seed if layer.seed is None else layer.seed
-                layer.name = path if layer.name is None else layer.name
-
-    def _begin(self, x, graph, training, around):
-        if self.graph is None:
-            if self._stored is None:
-                before = set(self._tree())
-                self.build(x)
-                for made in () if self._trainable else set(self._tree()) - before:
-                    made.trainable = False
-                self._set_parameters()
-            else:
-                for name, value in self._stored.items():
-                    if name:
-                        vars(self)[name] = replaced(value, StoredVariable, lambda one: one.variable(graph))
-            self.graph = graph
-            known = len(around) == 1 or self in around[-2]._inner() or self in around[0]._tree()
-            if not known and self._own():
-                raise mistake(
-                    self._kind(),
-                    f"Expected a layer that {type(around[-2]).__name__} keeps in an attribute, made in its __init__, "
-                    f"got a {type(self).__name__} that it does not know, with variables that would not be trained",
-                )
-        self._instruct()
-        if training and self._step is not around:
-            self._step, self._left = around, {}
+    @contextmanager
+    def _whole(self):
+        """Resets the layers that have not been called if their first call fails, and adds the layer's path to the
+        error. New variables stay in the graph, untrained."""
+        uncalled = {layer: layer._own() for layer in self._tree() if layer.graph is None}
+        try:
+            yield
+        except BaseException as error:
+            _note_layer(error, self._path)
+            for layer, before in uncalled.items():
+                layer._forget(before)
+            raise
 
     def _forget(self, before):
-        """Resets the layer after a first call that failed. Its new variables stay in the graph, untrained. before: the
-        variables that it had before the call."""
+        """Resets the layer to its state before the first call, when it had the variables `before`."""
         for variable in self._own():
             if variable not in before:
                 variable.trainable = False
-        self._uncall()
+        if self._frozen is not None:
+            self._frozen = [variable for variable in self._frozen if variable in before]
+        vars(self).update(_uncalled())
         for one in (self._stored or {}).get("", ()):
             one.made = None
+
+    def _begin(self, x, graph, call):
+        """Makes the variables."""
+        frozen = not self.trainable
+        if self._stored is None:
+            before = set(self._tree())
+            self.build(x)
+            for made in set(self._tree()) - before if frozen else ():
+                made.trainable = False
+        else:
+            for name, value in self._stored.items():
+                if name:
+                    vars(self)[name] = replaced(value, StoredVariable, lambda one: one.variable(graph))
+        self._freeze(frozen)
+        self.graph = graph
+        if self._own() and not _is_known(call):
+            expected = f"a layer that {type(call.around.layer).__name__} keeps in an attribute, made in its __init__"
+            given = f"a {type(self).__name__} that it does not know, with variables that would not be trained"
+            raise mistake(self._kind(), f"Expected {expected}, got {given}")
+
+    def _new_path(self, graph: Graph) -> str:
+        made_of_layers = self._inner() and type(self).build is Layer.build
+        if not is_scoped(graph) and self.name is None and made_of_layers:
+            return ""
+        return free_path(graph, self.name, self._kind().lower())
 
     def build(self, x) -> None:
         """Makes the variables, for inputs like x."""
 
     def forward(self, x, training: bool) -> Any:
         raise mistake(self._kind(), f"Expected a method forward(self, x, training) of {type(self).__name__}, got none")
-
-    def add_variable(self, graph: Graph, part: str, initial, trainable: bool = True) -> Variable:
-        """Makes and returns a variable of the layer, with the value initial(seed), seed a list of integers. part: the
-        end of its name, "weights" for "dense_0/weights". Call it in build, which runs once."""
-        require_all(self._kind(), "the graph of the variable, x.graph", Graph, [graph])
-        if not callable(initial):
-            expected = "a function of a seed that gives the initial value"
-            raise mistake(self._kind(), f"Expected {expected}, got {type(initial).__name__}", TypeError)
-        if self.graph is not None:
-            raise mistake(
-                self._kind(), f"Expected the variable {part} to be made in build, which is called once, got it later"
-            )
-        # The name goes into the seed, so that layers of one shape do not start alike.
-        value = initial([self.seed or 0, zlib.crc32(scoped(graph, part).encode())])
-        self._variables.append(graph.variable(value, part, trainable and self.trainable))
-        if trainable:
-            self._parameters.append(self._variables[-1])
-        return self._variables[-1]
-
-    def random(self, draw, *operands, **options) -> Tensor:
-        """Draws random numbers in forward: self.random(al.random.normal, x) draws Gaussian ones of x's shape. draw: a
-        function of al.random, which is called with a state, the operands and the options.
-
-        The first draw makes the state, a variable of the layer. Every training step, and every place where the model
-        calls the layer, draws other numbers; a resumed training goes on with them. Outside training every call draws
-        the same numbers, which the next training step would draw, and the state stays."""
-        around = _AT_WORK.get()
-        if not around or self.graph is None or self not in around:
-            raise mistake(self._kind(), "Expected random in a layer's forward, got it outside of one")
-        state = self._random_state(self.graph) if self._random is None else self._random
-        if self._training:
-            numbers, following = draw(self.now(state), *operands, **options)
-            self.leave(state, following)
-        else:
-            before = self._drawn[1] if self._drawn[0] is around else state
-            numbers, following = draw(before, *operands, **options)
-            self._drawn = around, following
-        return numbers
-
-    def _random_state(self, graph: Graph) -> Variable:
-        """Makes the random state."""
-        seed = np.random.SeedSequence([self.seed or 0, zlib.crc32(scoped(graph, "state").encode())])
-        self._random = graph.variable(random.state(int(seed.generate_state(1)[0])), "state", trainable=False)
-        self._variables.append(self._random)
-        return self._random
-
-    def in_type_of(self, x: Tensor, variables: list[Variable]) -> list[Tensor]:
-        """Returns the variables cast to x's type if that is float16 or bfloat16, in which the layer then computes.
-        Optimizers update the variables in float32."""
-        return [cast(variable, x.dtype) if is_half(x.dtype) else variable for variable in variables]
 
     def summary(self, input_shape=None, dtype="float32") -> None:
         """Prints a table of the layers: the shapes of their last results, and their parameters.
@@ -414,11 +342,87 @@ class Layer:
             self(inputs(self.graph or Graph(), input_shape, dtype))
         print(summary(self))
 
-    def _new_path(self, graph: Graph) -> str:
-        made_of_layers = self._inner() and type(self).build is Layer.build
-        if not is_scoped(graph) and self.name is None and made_of_layers:
-            return ""
-        return free_path(graph, self.name, self._kind().lower())
+    # ---- for build and forward ----
+
+    def add_variable(self, graph: Graph, part: str, initial, trainable: bool = True) -> Variable:
+        """Makes and returns a variable of the layer, with the value initial(seed), seed a list of integers. part: the
+        end of its name, "weights" for "dense_0/weights". Call it in build, which runs once."""
+        require_all(self._kind(), "the graph of the variable, x.graph", Graph, [graph])
+        if not callable(initial):
+            expected = "a function of a seed that gives the initial value"
+            raise mistake(self._kind(), f"Expected {expected}, got {type(initial).__name__}", TypeError)
+        if self.graph is not None:
+            expected = f"the variable {part} to be made in build, which is called once"
+            raise mistake(self._kind(), f"Expected {expected}, got it later")
+        self._variables.append(graph.variable(initial(self._seed_of(graph, part)), part, trainable))
+        return self._variables[-1]
+
+    def _seed_of(self, graph: Graph, part: str) -> list[int]:
+        """Returns a seed that depends on the name, so that layers of one shape do not start alike."""
+        return [self.seed or 0, zlib.crc32(scoped(graph, part).encode())]
+
+    @property
+    def updates(self) -> list[Update]:
+        """The most recent training call's updates of other variables than trainable ones, such as moving averages, in
+        the layers' order. Compile them into the training step."""
+        trained = [layer._trained for layer in self._tree() if layer._trained is not None]
+        return list(dict.fromkeys(update for call in trained for update in call.updates.values()))
+
+    def now(self, variable: Variable) -> Tensor:
+        """Returns the variable's value within a training step, after the layer's earlier calls in the model."""
+        updates = self._running("now").updates
+        return updates[variable].value if variable in updates else variable
+
+    def leave(self, variable: Variable, value: Tensor) -> None:
+        """Assigns the value to the variable at the end of a training step: one of the layer's updates."""
+        self._running("leave").updates[variable] = variable.graph.assign(variable, value)
+
+    def random(self, draw, *operands, **options) -> Tensor:
+        """Draws random numbers in forward: self.random(al.random.normal, x) draws Gaussian ones of x's shape. draw: a
+        function of al.random, which is called with a state, the operands and the options.
+
+        The first draw makes the state, a variable of the layer. Every training step, and every place where the model
+        calls the layer, draws other numbers; a resumed training goes on with them. Outside training every call draws
+        the same numbers, which the next training step would draw, and the state stays."""
+        call, state = self._running("random"), self._random_state(self.graph)
+        before = self.now(state) if call.training else state if call.drawn is None else call.drawn
+        numbers, following = draw(before, *operands, **options)
+        if call.training:
+            self.leave(state, following)
+        else:
+            call.drawn = following
+        return numbers
+
+    def _random_state(self, graph: Graph) -> Variable:
+        """Returns the layer's random state, made when first asked for."""
+        state = self._variable("state")
+        if state is None or not is_integer(state.dtype):
+            seed = np.random.SeedSequence(self._seed_of(graph, "state"))
+            state = graph.variable(random.state(int(seed.generate_state(1)[0])), "state", trainable=False)
+            self._variables.append(state)
+        return state
+
+    def _running(self, what: str) -> Call:
+        """Returns the layer's call whose forward runs."""
+        call = _running()
+        while call is not None and call.layer is not self:
+            call = call.around
+        if call is None or self.graph is None:
+            raise mistake(self._kind(), f"Expected {what} in a layer's forward, got it outside of one")
+        return call
+
+    @property
+    def example_mask(self) -> Tensor | None:
+        """float32 (n,): 1 for each example of the batch, 0 for padding; None if there is no padding.
+
+        A Trainer with last_batch="pad" sets it in training steps. A forward that mixes examples, as BatchNorm's does,
+        leaves the padding out."""
+        return settings().mask
+
+    def in_type_of(self, x: Tensor, variables: list[Variable]) -> list[Tensor]:
+        """Returns the variables cast to x's type if that is float16 or bfloat16, in which the layer then computes.
+        Optimizers update the variables in float32."""
+        return [cast(variable, x.dtype) if is_half(x.dtype) else variable for variable in variables]
 
     def known_features(self, x: Tensor, rank: int | None = None) -> int:
         """Returns the extent of x's last axis. ValueError: it is not known, or x has another rank (None: 2 or more)."""
@@ -435,11 +439,8 @@ class Layer:
         """Raises TypeError if x is no tensor of floats."""
         require_tensor(self._kind(), x)
         if x.dtype != float32 and not is_half(x.dtype):
-            raise mistake(
-                self._kind(),
-                f'Expected a tensor of floats, got {describe(x)}; al.cast(x, "float32") makes one',
-                TypeError,
-            )
+            expected = f'a tensor of floats, got {describe(x)}; al.cast(x, "float32") makes one'
+            raise mistake(self._kind(), f"Expected {expected}", TypeError)
 
     def _kind(self) -> str:
         return type(self).__name__
@@ -459,32 +460,31 @@ def _options_of(layer):
     )
 
 
+def _uncalled() -> dict[str, Any]:
+    """Returns the attributes of a layer that has not been called."""
+    return {"graph": None, "_path": "", "_variables": [], "_last": None, "_trained": None}
+
+
 def _is_of_a_call(value) -> bool:
     return isinstance(value, Tensor) and not isinstance(value, Variable)
 
 
-# Names of layers' variables.
-_NAMES = ("weights", "bias", "gamma", "beta", "moving_mean", "moving_variance", "recurrent_weights")
 _MAY_HOLD = (Layer, Variable, list, tuple, dict, set, frozenset)
 _COMPARED = (bool, int, float, str, NoneType, FunctionType)
 
 
 def _require_layers(op, layers):
     wrong = [layer for layer in layers if not isinstance(layer, Layer)]
-    hint = ""
-    if wrong and callable(wrong[0]):
+    if not wrong:
+        return
+    given, hint = ", ".join(type(layer).__name__ for layer in wrong), ""
+    if isinstance(wrong[0], type) and issubclass(wrong[0], Layer):
+        given, hint = f"the class {wrong[0].__name__}", f"; write {wrong[0].__name__}()"
+    elif callable(wrong[0]):
         hint = "; a function of tensors belongs into the forward of a layer of your own"
-        if isinstance(wrong[0], type) and issubclass(wrong[0], Layer):
-            raise mistake(
-                op,
-                f"Expected layers, one by one, got the class {wrong[0].__name__}; write {wrong[0].__name__}()",
-                TypeError,
-            )
-    if wrong and isinstance(wrong[0], (list, tuple)):
+    elif isinstance(wrong[0], (list, tuple)):
         hint = "; write *layers for a list of them"
-    if wrong:
-        given = ", ".join(type(layer).__name__ for layer in wrong)
-        raise mistake(op, f"Expected layers, one by one, got {given}{hint}", TypeError)
+    raise mistake(op, f"Expected layers, one by one, got {given}{hint}", TypeError)
 
 
 def _note_layer(error, path):

@@ -7,7 +7,9 @@ from alloy.ops.apply import require_tensor
 from alloy.ops.windows import Extents, Padding
 
 
-class _Pool(Layer):
+class Pooling(Layer):
+    """The base of pooling over windows: their size, strides and padding."""
+
     axes = 2
 
     def __init__(self, pool_size: Extents = 2, *, strides: Extents | None = None, padding: Padding = "valid"):
@@ -31,7 +33,7 @@ class _Pool(Layer):
         return squeeze(pooled, axis=1)
 
 
-class MaxPool1D(_Pool):
+class MaxPool1D(Pooling):
     """The greatest element of each window of (n, length, channels); strides are pool_size unless given. padding:
     "valid", "same", or a pair (before, after)."""
 
@@ -41,7 +43,7 @@ class MaxPool1D(_Pool):
         return self.of_sequences(max_pool2d, x)
 
 
-class MaxPool2D(_Pool):
+class MaxPool2D(Pooling):
     """The greatest element of each window of (n, height, width, channels); strides are pool_size unless given.
     padding: as in al.max_pool2d."""
 
@@ -49,7 +51,7 @@ class MaxPool2D(_Pool):
         return self.of_images(max_pool2d, x)
 
 
-class AvgPool1D(_Pool):
+class AvgPool1D(Pooling):
     """The mean of each window of (n, length, channels), without padding; strides are pool_size unless given. padding:
     "valid", "same", or a pair (before, after)."""
 
@@ -59,7 +61,7 @@ class AvgPool1D(_Pool):
         return self.of_sequences(avg_pool2d, x)
 
 
-class AvgPool2D(_Pool):
+class AvgPool2D(Pooling):
     """The mean of each window of (n, height, width, channels), without padding; strides are pool_size unless given.
     padding: as in al.avg_pool2d."""
 
@@ -67,7 +69,9 @@ class AvgPool2D(_Pool):
         return self.of_images(avg_pool2d, x)
 
 
-class _GlobalPool(Layer):
+class GlobalPooling(Layer):
+    """The base of pooling over all places."""
+
     def __init__(self, *, keepdims: bool = False):
         super().__init__()
         self.keepdims = keepdims
@@ -80,7 +84,7 @@ class _GlobalPool(Layer):
         return range(1, len(x.shape) - 1)
 
 
-class GlobalAvgPool(_GlobalPool):
+class GlobalAvgPool(GlobalPooling):
     """The mean over all axes between the batch and the channels: (n, ..., channels) becomes (n, channels); keepdims
     keeps these axes with extent 1."""
 
@@ -88,7 +92,7 @@ class GlobalAvgPool(_GlobalPool):
         return mean(x, axis=self.over(x), keepdims=self.keepdims)
 
 
-class GlobalMaxPool(_GlobalPool):
+class GlobalMaxPool(GlobalPooling):
     """The greatest element over all axes between the batch and the channels: (n, ..., channels) becomes (n, channels);
     keepdims keeps these axes with extent 1."""
 

@@ -1,7 +1,6 @@
 """Recurrent layers: every step takes the state of the step before."""
 
 import math
-import weakref
 
 import numpy as np
 
@@ -30,9 +29,6 @@ from alloy.ops import (
     where,
 )
 from alloy.ops.apply import require_tensor
-
-# The padding of each layer's last call with lengths. Not an attribute: attributes are options, and are compared.
-PADDINGS: "weakref.WeakKeyDictionary[Recurrent, Padding]" = weakref.WeakKeyDictionary()
 
 
 class Recurrent(Layer):
@@ -82,9 +78,7 @@ class Recurrent(Layer):
         steps = x.shape[1] if x.shape is not None and len(x.shape) == 3 else None
         if steps is None:
             raise mistake(self._kind(), f"Expected (batch, steps, features) of known steps, got {describe(x)}")
-        padding = None
-        if lengths is not None:
-            padding = PADDINGS[self] = Padding(self._kind(), lengths, steps)
+        padding = None if lengths is None else Padding(self._kind(), lengths, steps)
         h = transpose(x, (1, 0, 2))
         directions = (False, True) if self.bidirectional else (False,)
         count = len(self.variables) // (self.depth * len(directions))
@@ -208,7 +202,6 @@ class Padding:
         require_tensor(op, lengths)
         if not is_integer(lengths.dtype) or lengths.shape is None or len(lengths.shape) != 1:
             raise mistake(op, f"Expected integer lengths (batch,), got {describe(lengths)}", TypeError)
-        self.given, self.steps = lengths, steps
         if lengths.dtype not in ("int32", "int64"):
             lengths = cast(lengths, "int64" if lengths.dtype == "uint64" else "int32")
         held = clamp(lengths, 0, steps)

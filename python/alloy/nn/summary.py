@@ -22,7 +22,7 @@ def summary(model) -> str:
         if own or not layer._inner():
             path = layer._path or layer.name or layer._kind().lower()
             rows.append(
-                (path, type(layer).__name__, _shapes(layer._gave), f"{_count(own):,}" if own else "", _trained(own))
+                (path, type(layer).__name__, _shapes(layer._last), f"{_count(own):,}" if own else "", _trained(own))
             )
     variables = counted(model.variables)
     trainable = [variable for variable in variables if variable.trainable]
@@ -50,8 +50,8 @@ def _trained(variables) -> str:
     return {frozenset(): "", frozenset([True]): "yes", frozenset([False]): "no"}.get(frozenset(trainable), "partly")
 
 
-def _shapes(tensors) -> str:
-    return "not called" if tensors is None else ", ".join(shape_text(tensor.shape) for tensor in tensors)
+def _shapes(call) -> str:
+    return "not called" if call is None else ", ".join(shape_text(tensor.shape) for tensor in call.results)
 
 
 def inputs(graph, shape, dtype):

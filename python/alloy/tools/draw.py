@@ -47,10 +47,10 @@ def _ops(what):
         return graph.inspect(fetches=what.fetches, updates=what.updates)
     drawn = what.model if isinstance(what, Trainer) else what
     if isinstance(drawn, Layer):
-        if drawn._gave is None:
+        if drawn._last is None:
             called = "a layer that has been called, for instance model(graph.placeholder((None, 28, 28, 1)))"
             raise mistake("draw", f"Expected {called if drawn is what else 'a trainer after its first fit'}")
-        drawn = drawn._gave
+        drawn = drawn._last.results
     tensors = leaves(drawn)
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):
         given = type(what).__name__ if tensors else "nothing"

@@ -13,7 +13,7 @@ from alloy.losses.lookup import unwrapped
 from alloy.messages.location import mistake, warn_user
 from alloy.messages.text import describe
 from alloy.nn import BatchNorm, Embedding
-from alloy.nn.recurrent import PADDINGS, Recurrent
+from alloy.nn.recurrent import Recurrent
 from alloy.ops import all as all_of
 from alloy.ops import is_finite
 from alloy.training.batches import parts_of
@@ -47,13 +47,19 @@ def _wrong_length(programs, parts, examples):
     if not any(isinstance(layer, Recurrent) for layer in programs.model._tree()):
         return None
     programs.outputs(parts)
-    for tensor, lengths in zip(leaves(programs.examples(parts)), map(np.asarray, leaves(examples))):
-        for padding in filter(None, map(PADDINGS.get, programs.model._tree())):
-            wrong = (lengths < 0) | (lengths > padding.steps) if padding.given == tensor else np.zeros(1)
-            if wrong.any():
-                row = np.argmax(wrong)
-                return f"Expected lengths from 0 to {padding.steps}, the steps, got {lengths[row]}", row
+    arrays = dict(zip(leaves(programs.examples(parts)), map(np.asarray, leaves(examples))))
+    for layer in programs.model._tree():
+        steps, lengths = _steps_of(layer), arrays.get(layer._last and layer._last.operands.get("lengths"))
+        if steps is not None and lengths is not None and ((lengths < 0) | (lengths > steps)).any():
+            row = np.argmax((lengths < 0) | (lengths > steps))
+            return f"Expected lengths from 0 to {steps}, the steps, got {lengths[row]}", row
     return None
+
+
+def _steps_of(layer) -> int | None:
+    """Returns the steps of a recurrent layer's last call, if that had lengths."""
+    call = layer._last if isinstance(layer, Recurrent) else None
+    return call.x.shape[1] if call is not None and "lengths" in call.operands else None
 
 
 def warn_of_lone_examples(model, data) -> None:
@@ -64,7 +70,7 @@ def warn_of_lone_examples(model, data) -> None:
     ):
         return
     for layer in model._tree():
-        rank = len(getattr(layer._took, "shape", None) or ())
+        rank = len(getattr(layer._last and layer._last.x, "shape", None) or ())
         if isinstance(layer, BatchNorm) and layer.trainable and rank == 2:
             warn_user(
                 f"[fit] A batch has one example, whose variance is 0: {layer._path} gives its beta for any example; "
@@ -170,13 +176,9 @@ def _hint(op, model):
     for layer in model._tree():
         if isinstance(layer, Embedding) and op.kind == "select" and op.name.rpartition("/")[0] == layer._path:
             return f"; ids outside 0 to {layer.input_dim - 1} give NaN there"
-        if (
-            isinstance(layer, Recurrent)
-            and layer in PADDINGS
-            and op.kind == "select"
-            and op.name.rpartition("/")[0] == layer._path
-        ):
-            return f"; lengths outside 0 to {PADDINGS[layer].steps} give NaN there"
+        steps = _steps_of(layer)
+        if steps is not None and op.kind == "select" and op.name.rpartition("/")[0] == layer._path:
+            return f"; lengths outside 0 to {steps} give NaN there"
     return ""
 
 

@@ -17,8 +17,7 @@ from alloy.graph.state import State
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import form_of
-from alloy.nn.padding import counting
-from alloy.nn.precision import computing_in
+from alloy.nn.settings import calling
 from alloy.ops import cast, clamp, gather, is_finite, logical_and, where
 from alloy.training.batches import Parts
 from alloy.training.history import Measured
@@ -293,7 +292,7 @@ class Programs:
         """Returns the model's result for x, computed in the training's type. mask: the examples that count."""
         if is_half(self._dtype):
             x = convert(lambda tensor: cast(tensor, self._dtype) if is_float(tensor.dtype) else tensor, x)
-        with computing_in(self._dtype), counting(mask):
+        with calling(self._dtype, mask):
             return self.model(x, training=training)
 
     def _predictions(self, parts: Parts):

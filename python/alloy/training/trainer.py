@@ -329,7 +329,7 @@ class Trainer:
 
         x: an array, a tuple or dict of arrays for a model of several inputs, or a data set; of its tuples (x, ...),
         predict takes the first part."""
-        if isinstance(x, tuple) and isinstance(self.model._took, Tensor):
+        if isinstance(x, tuple) and self.model._last and isinstance(self.model._last.x, Tensor):
             expected = f"examples for the one input of the model, predict(x), got a tuple of {len(x)}"
             raise mistake("predict", f"Expected {expected}", TypeError)
         data = as_dataset("predict", x, batch_size)
@@ -337,8 +337,7 @@ class Trainer:
         try:
             step = self._programs.prediction(parts)
         except ValueError as error:
-            took = self.model._took
-            known, given = [] if took is None else leaves(took), leaves(parts.x)
+            known, given = leaves(self.model._last.x) if self.model._last else [], leaves(parts.x)
             if [len(tensor.shape or ()) for tensor in known] == [len(spec.shape) + 1 for spec in given]:
                 raise ValueError(f"{str(error).rstrip('.')}; a single example is a row: x[None].") from None
             raise
