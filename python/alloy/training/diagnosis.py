@@ -16,44 +16,101 @@ from alloy.nn import BatchNorm, Embedding
 from alloy.nn.recurrent import Recurrent
 from alloy.ops import all as all_of
 from alloy.ops import is_finite
-from alloy.training.batches import parts_of
-
-_NAMES = {"x": "examples", "y": "targets", "weights": "weights", "mask": "mask"}
+from alloy.training.batches import Parts, parts_of
 
 
-def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
+def require_sound_arrays(op, data, given, programs, finite) -> None:
     """Raises ValueError for targets that the loss refuses, lengths outside the steps, negative sample weights, and, if
     `finite`, numbers that are not finite.
 
     given: the tuple of arrays that data is made of."""
-    for what, part in zip(_NAMES, given):
-        for path, array in zip(paths(part, _NAMES[what]), map(np.asarray, leaves(part))):
-            floats = finite and array.dtype.kind == "f" and array.size
-            if floats and not (math.isfinite(array.min()) and math.isfinite(array.max())):
-                place = np.argwhere(~np.isfinite(array))[0]
-                raise mistake(op, f"Expected finite numbers as {path}, got {array[tuple(place)]} in row {place[0]}")
-    parts = parts_of(op, data)
-    found = (
-        _negative_weight(given[2] if len(given) > 2 else None)
-        or _wrong_target(measures, given[1], lambda: programs.outputs(parts))
-        or _wrong_length(programs, parts, given[0])
+    found = _fault(programs, parts_of(op, data), Parts(*given), finite)
+    if found:
+        raise mistake(op, f"Expected {found}")
+
+
+def _fault(programs, specs: Parts, parts: Parts, finite: bool = True) -> str:
+    """Returns "EXPECTED, got NUMBER in row ROW" for the first number that the step cannot use, or "". specs: the parts'
+    Specs."""
+    return (
+        (finite and _infinite(parts))
+        or _negative_weight(parts.weights)
+        or _wrong_target(programs, specs, parts.y)
+        or _wrong_length(programs, specs, parts.x)
     )
-    if found is not None:
-        raise mistake(op, f"{found[0]} in row {found[1]}")
 
 
-def _wrong_length(programs, parts, examples):
-    """Describes a length outside the steps of its recurrent layer, and gives its row; None if there is none."""
-    if not any(isinstance(layer, Recurrent) for layer in programs.model._tree()):
-        return None
-    programs.outputs(parts)
-    arrays = dict(zip(leaves(programs.examples(parts)), map(np.asarray, leaves(examples))))
-    for layer in programs.model._tree():
+def _first(expected: str, array, wrong) -> str:
+    """Returns the sentence for the first place where `wrong` is true, or ""."""
+    if not wrong.any():
+        return ""
+    place = tuple(np.argwhere(wrong)[0])
+    return f"{expected}, got {array[place]} in row {place[0]}"
+
+
+def _infinite(parts):
+    for what, part in zip(("examples", "targets", "weights", "mask"), parts):
+        for path, array in zip(paths(part, what), map(np.asarray, leaves(part))) if part is not None else ():
+            floats = array.dtype.kind == "f" and array.size
+            if floats and not (math.isfinite(array.min()) and math.isfinite(array.max())):
+                return _first(f"finite numbers as {path}", array, ~np.isfinite(array))
+    return ""
+
+
+def _negative_weight(weights):
+    found = (
+        _first("weights of 0 or more", array, array < 0)
+        for array in map(np.asarray, () if weights is None else leaves(weights))
+    )
+    return next(filter(None, found), "")
+
+
+def _wrong_target(programs, specs, targets):
+    if not any(unwrapped(loss) in _CHECKS for loss in programs.measures.losses):
+        return ""
+    for loss, output, given in programs.measures.loss_of_each(programs.outputs(specs), targets):
+        check = _CHECKS.get(unwrapped(loss))
+        if check is not None and not isinstance(given, (dict, list, tuple)):
+            found = check(np.asarray(given), output, getattr(loss, "keywords", {}))
+            if found:
+                return found
+    return ""
+
+
+def _wrong_class(labels, predictions, options):
+    classes = (getattr(predictions, "shape", None) or (None,))[-1]
+    if labels.dtype.kind == "f":
+        total = labels.sum(axis=-1, dtype=np.float64)
+        wrong = (np.abs(total - 1) > SUM_TOLERANCE) | (labels < 0).any(axis=-1)
+        return _first("probabilities of the classes that add up to 1", labels, wrong)
+    if not classes or labels.dtype.kind not in "iu":
+        return ""
+    wrong = (labels < 0) | (labels >= classes)
+    if options.get("ignore_index") is not None:
+        wrong &= labels != options["ignore_index"]
+    return _first(f"labels from 0 to {classes - 1}, of the model's {classes} classes", labels, wrong)
+
+
+def _outside_0_to_1(targets, predictions, options):
+    return (
+        "" if targets.dtype.kind == "b" else _first("targets from 0 to 1", targets, ~((targets >= 0) & (targets <= 1)))
+    )
+
+
+_CHECKS = {losses.softmax_cross_entropy: _wrong_class, losses.binary_cross_entropy: _outside_0_to_1}
+
+
+def _wrong_length(programs, specs, examples):
+    layers = [layer for layer in programs.model._tree() if isinstance(layer, Recurrent)]
+    if not layers:
+        return ""
+    programs.outputs(specs)
+    arrays = dict(zip(leaves(programs.examples(specs)), map(np.asarray, leaves(examples))))
+    for layer in layers:
         steps, lengths = _steps_of(layer), arrays.get(layer._last and layer._last.operands.get("lengths"))
-        if steps is not None and lengths is not None and ((lengths < 0) | (lengths > steps)).any():
-            row = np.argmax((lengths < 0) | (lengths > steps))
-            return f"Expected lengths from 0 to {steps}, the steps, got {lengths[row]}", row
-    return None
+        if steps is not None and lengths is not None and (wrong := (lengths < 0) | (lengths > steps)).any():
+            return _first(f"lengths from 0 to {steps}, the steps", lengths, wrong)
+    return ""
 
 
 def _steps_of(layer) -> int | None:
@@ -78,92 +135,17 @@ def warn_of_lone_examples(model, data) -> None:
             )
 
 
-def _negative_weight(weights):
-    """Describes a sample weight below 0, and gives its row; None if there is none."""
-    for array in () if weights is None else map(np.asarray, leaves(weights)):
-        if array.size and array.min() < 0:
-            place = tuple(np.argwhere(array < 0)[0])
-            return f"Expected weights of 0 or more, got {array[place]}", place[0]
-    return None
-
-
-def _wrong_target(measures, targets, outputs):
-    """Describes a target that its loss refuses, and gives its row; None if there is none. outputs: a function that
-    returns the model's outputs."""
-    if not any(unwrapped(loss) in _CHECKS for loss in measures.losses):
-        return None
-    for loss, output, given in measures.loss_of_each(outputs(), targets):
-        check = _CHECKS.get(unwrapped(loss))
-        if check is not None and not isinstance(given, (dict, list, tuple)):
-            found = check(np.asarray(given), output, getattr(loss, "keywords", {}))
-            if found is not None:
-                return found
-    return None
-
-
-def _wrong_class(labels, predictions, options):
-    classes = (getattr(predictions, "shape", None) or (None,))[-1]
-    if labels.dtype.kind == "f":
-        total = labels.sum(axis=-1, dtype=np.float64)
-        wrong = (np.abs(total - 1) > SUM_TOLERANCE) | (labels < 0).any(axis=-1)
-        if not wrong.any():
-            return None
-        place = tuple(np.argwhere(wrong)[0])
-        return f"Expected probabilities of the classes that add up to 1, got {labels[place]}", place[0]
-    if not classes or labels.dtype.kind not in "iu":
-        return None
-    wrong = (labels < 0) | (labels >= classes)
-    if options.get("ignore_index") is not None:
-        wrong &= labels != options["ignore_index"]
-    if not wrong.any():
-        return None
-    place = np.argwhere(wrong)[0]
-    return (
-        f"Expected labels from 0 to {classes - 1}, of the model's {classes} classes, got {labels[tuple(place)]}",
-        place[0],
-    )
-
-
-def _outside_0_to_1(targets, predictions, options):
-    wrong = ~((targets >= 0) & (targets <= 1))
-    if targets.dtype.kind == "b" or not wrong.any():
-        return None
-    place = tuple(np.argwhere(wrong)[0])
-    return f"Expected targets from 0 to 1, got {targets[place]}", place[0]
-
-
-_CHECKS = {losses.softmax_cross_entropy: _wrong_class, losses.binary_cross_entropy: _outside_0_to_1}
-
-
-def not_finite(programs, measures, parts, batch, when: str) -> Exception:
-    """Makes the error for a step whose loss is not finite. parts: Specs. batch: the arrays that the step read, or None
-    if they cannot be read again."""
+def not_finite(programs, specs, batch, when: str) -> Exception:
+    """Makes the error for a step whose loss is not finite. batch: the arrays that the step read, or None if they cannot
+    be read again."""
     if batch is None:
-        return _error(f"The loss is not finite in {when}, which changed nothing; its batch cannot be read again")
-    feeds, loss = programs.loss(parts)
-    arrays = batch.arrays
-    (value,) = programs.graph.compile(feeds, [loss])(*arrays)
-    first = _of_batch(programs, measures, parts, batch) or _first_tensor(programs, feeds, loss, arrays)
-    return _error(f"The loss is {value} in {when}, which changed nothing: {first}")
-
-
-def _error(message):
-    return mistake("fit", message, FloatingPointError)
-
-
-def _of_batch(programs, measures, parts, batch):
-    """Describes the fault in the batch itself."""
-    for what, part in zip(_NAMES, batch):
-        for path, array in zip(paths(part, _NAMES[what]), leaves(part)) if part is not None else ():
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                place = np.argwhere(~np.isfinite(array))[0]
-                return f"its {path} hold {array[tuple(place)]} in row {place[0]} of the batch"
-    found = (
-        _negative_weight(batch.weights)
-        or _wrong_target(measures, batch.y, lambda: programs.outputs(parts))
-        or _wrong_length(programs, parts, batch.x)
-    )
-    return None if found is None else f"{found[0].replace('Expected', 'expected')} in row {found[1]} of the batch"
+        said = f"The loss is not finite in {when}, which changed nothing; its batch cannot be read again"
+        return mistake("fit", said, FloatingPointError)
+    feeds, loss = programs.loss(specs)
+    (value,) = programs.graph.compile(feeds, [loss])(*batch.arrays)
+    fault = _fault(programs, specs, batch)
+    said = f"expected {fault} of the batch" if fault else _first_tensor(programs, feeds, loss, batch.arrays)
+    return mistake("fit", f"The loss is {value} in {when}, which changed nothing: {said}", FloatingPointError)
 
 
 def _hint(op, model):

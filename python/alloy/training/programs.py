@@ -1,10 +1,9 @@
 """The executables of a training: the step, the evaluation and the prediction, over the variables of one graph."""
 
-import functools
 import re
 import threading
-import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -24,23 +23,7 @@ from alloy.training.history import Measured
 from alloy.training.measures import Measures
 
 _MOST_CLASSES = 2**24  # in a table of weights
-_LOCKS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # by the model, which may have several trainers
-
-
-def _one_at_a_time(method):
-    """Lets threads take turns, so that each program is made once. An exception undoes changes of the states."""
-
-    @functools.wraps(method)
-    def locked(self, *args, **options):
-        with _LOCKS.setdefault(self.model, threading.RLock()):
-            try:
-                return method(self, *args, **options)
-            except BaseException:
-                for state in self._states():
-                    state.forget()
-                raise
-
-    return locked
+_BUILDING = threading.RLock()  # two trainers, or threads that predict, may build in one graph
 
 
 class Programs:
@@ -49,20 +32,26 @@ class Programs:
     def __init__(self, model, measures: Measures, optimizer, dtype: str, check_finite: bool):
         """Makes nothing yet. dtype: the type of the model's float inputs. check_finite: a loss that is not finite ends
         the training, unless the optimizer skips such steps."""
-        self.model, self._measures, self._optimizer = model, measures, optimizer
+        self.model, self.measures, self._optimizer = model, measures, optimizer
         self._dtype = dtype
         self.skips = bool(getattr(optimizer, "skip_nonfinite", False) or getattr(optimizer, "loss_scale", None))
         self.stops = check_finite and not self.skips
         self._graph: Graph | None = None
-        self._metrics = "metrics"  # the prefix of the totals' names
-        self._progress: State | None = None
         self._placeholders: dict[tuple, Tensor] = {}
-        self._form: tuple = ()  # the model's form_of at the last build
-        self._predicted: dict[tuple, object] = {}
-        self._totals: dict[str, dict[str, State]] = {}
-        self._requests: dict[tuple, tuple] = {}
-        self._made: dict[tuple, Executable] = {}
-        self._reports: dict[str, tuple[list[str], Executable]] = {}
+        self._made: dict[tuple, Any] = {}  # by key: see _once
+
+    def _once(self, *key, make: Callable):
+        """Returns the result of make() for the key, which it calls at the first use. Threads take turns. An exception
+        undoes changes of the states."""
+        with _BUILDING:
+            if key not in self._made:
+                try:
+                    self._made[key] = make()
+                except BaseException:
+                    for state in self._states():
+                        state.forget()
+                    raise
+            return self._made[key]
 
     @property
     def graph(self) -> Graph:
@@ -75,13 +64,12 @@ class Programs:
     @property
     def begun(self) -> bool:
         """True once a program was built."""
-        return self._progress is not None
+        return ("progress",) in self._made
 
     @property
     def progress(self) -> State:
         """The epoch's steps, the epochs, and whether all losses were finite; needs `begun`."""
-        assert self._progress is not None
-        return self._progress
+        return self._made["progress",]
 
     @property
     def lasting(self) -> list[Variable]:
@@ -90,88 +78,81 @@ class Programs:
             variable for variable in self.graph.variables if not re.match(r"metrics(_\d+)?/evaluation/", variable.name)
         ]
 
-    @_one_at_a_time
     def step(self, parts: Parts, class_weight: dict | None = None, together: int | None = None) -> Executable:
         """Returns a training step, which adds its losses and metrics to the totals. together: the number of steps in
         one run, with their batches along a new first axis."""
         self._build(parts)
         weight_of = None if class_weight is None else _weights_of_classes(class_weight)
-        trainable = tuple(variable for variable in self.model.variables if variable.trainable)
-        key = "step", parts, self._form, weight_of, trainable
-        if key not in self._requests:
-            self._requests[key] = self._step(parts, weight_of, trainable)
-        if (*key, together) not in self._made:
-            feeds, updates = self._requests[key]
-            self._made[(*key, together)] = self.graph.compile(feeds, [], updates, steps=together)
-        return self._made[(*key, together)]
+        trainable = self._trainable()
+        key = "step", parts, form_of(self.model), weight_of, trainable
+        feeds, updates = self._once(*key, make=lambda: self._step(parts, weight_of, trainable))
+        return self._once(*key, together, make=lambda: self.graph.compile(feeds, [], updates, steps=together))
 
-    @_one_at_a_time
     def evaluation(self, parts: Parts) -> Executable:
         """Returns a program that adds a batch to the evaluation's totals."""
         self._build(parts)
-        key = "evaluation", parts, self._form
-        if key not in self._made:
-            x, y, weights, mask = self._tensors(parts)
-            predictions = self._predictions(parts)
-            sums = self._measures.sums_of(predictions, y, weights, mask)
-            self._require_known(total for total, _ in sums.values())
-            totals = self._totals_of("evaluation")
-            self._measures.add(totals, sums, predictions, y, mask)
-            self._made[key] = self.graph.compile(self._feeds(parts), [], _updates(totals))
-        return self._made[key]
+        return self._once("evaluation", parts, form_of(self.model), make=lambda: self._evaluation(parts))
 
-    @_one_at_a_time
+    def _evaluation(self, parts):
+        x, y, weights, mask = self._tensors(parts)
+        predictions, totals = self.outputs(parts), self._totals("evaluation")
+        sums = self.measures.sums_of(predictions, y, weights, mask)
+        self._require_known(total for total, _ in sums.values())
+        self.measures.add(totals, sums, predictions, y, mask)
+        return self.graph.compile(self._feeds(parts), [], _updates(totals))
+
     def prediction(self, parts: Parts) -> Executable:
         """Returns a program that fetches the leaves of the model's result."""
         parts = Parts(parts.x)
         self._build(parts)
-        key = "prediction", parts, self._form
-        if key not in self._made:
-            predictions = leaves(self._predictions(parts))
-            self._require_known(predictions)
-            for tensor in predictions:
-                if tensor.shape is not None and tensor.shape[:1] != (None,):
-                    raise mistake(
-                        "predict",
-                        f"Expected outputs with a row for each example, got {describe(tensor)}; give it out while "
-                        "training only",
-                    )
-            self._made[key] = self.graph.compile(self._feeds(parts), predictions)
-        return self._made[key]
+        return self._once("prediction", parts, form_of(self.model), make=lambda: self._prediction(parts))
 
-    @_one_at_a_time
+    def _prediction(self, parts):
+        predictions = leaves(self.outputs(parts))
+        self._require_known(predictions)
+        for tensor in predictions:
+            if tensor.shape is not None and tensor.shape[:1] != (None,):
+                expected = f"outputs with a row for each example, got {describe(tensor)}"
+                raise mistake("predict", f"Expected {expected}; give it out while training only")
+        return self.graph.compile(self._feeds(parts), predictions)
+
     def inference(self, parts: Parts | None) -> Executable:
         """Returns a prediction with named fetches. parts: the examples' form; None: the last prediction's."""
-        if parts is None and not self._predicted:
+        known = [key[1] for key in self._made if key[0] == "outputs"]
+        if parts is None and not known:
             raise mistake("export", "Expected a model that has seen examples; call fit, or give some")
-        given: Parts = list(self._predicted)[-1][0] if parts is None else parts
+        given: Parts = known[-1] if parts is None else parts
         prediction = self.prediction(given)
-        names = paths(self._predictions(given), "output")
-        fetches = [
-            self.graph.apply("identity", [tensor], {}, name, tensor.location)[0]
-            for name, tensor in zip(names, prediction.fetches)
-        ]
-        return self.graph.compile(prediction.feeds, fetches)
+        with _BUILDING:
+            fetches = [
+                self.graph.apply("identity", [tensor], {}, name, tensor.location)[0]
+                for name, tensor in zip(paths(self.outputs(given), "output"), prediction.fetches)
+            ]
+            return self.graph.compile(prediction.feeds, fetches)
 
-    @_one_at_a_time
     def outputs(self, parts: Parts):
         """Returns the model's result in inference: tensors in their structure."""
-        return self._predictions(parts)
+        with _BUILDING:
+            x = Parts(parts.x)
+            if ("outputs", x, form_of(self.model)) not in self._made:
+                found = self._called(self._tensors(x)[0])
+                self._made["outputs", x, form_of(self.model)] = found  # the call may have changed the form
+            return self._made["outputs", x, form_of(self.model)]
 
-    @_one_at_a_time
     def examples(self, parts: Parts):
         """Returns the examples' placeholders in their structure."""
         return self._tensors(parts)[0]
 
-    @_one_at_a_time
     def _report(self, kind: str) -> tuple[list[str], Executable]:
         """Returns the names of the totals, and a program that fetches the epoch's steps, whether their losses were
         finite, and the totals."""
-        if kind not in self._reports:
-            found = self._measures.results(self._totals_of(kind))
+
+        def make():
+            found = self.measures.results(self._totals(kind))
             fetches = [self.progress["steps"], self.progress["sound"], *found.values()]
-            self._reports[kind] = list(found), self.graph.compile([], fetches)
-        return self._reports[kind]
+            return list(found), self.graph.compile([], fetches)
+
+        return self._once("report", kind, make=make)
 
     def read(self, kind: str) -> tuple[int, bool, Measured]:
         """Returns the epoch's steps, whether their losses were finite, and the values of kind "training" or
@@ -188,59 +169,56 @@ class Programs:
         validation = {f"val_{name}": number for name, number in found.items()} if validated else {}
         return found | ({"skipped_steps": True} if self.skips else {}) | validation
 
-    @_one_at_a_time
     def end_epoch(self) -> None:
         """Begins the next epoch and restarts the totals."""
-        if ("end of epoch",) not in self._made:
+
+        def make():
             state = self.progress
             state["steps"], state["epoch"] = 0, state["epoch"] + 1
-            updates = [*state.updates(), *self._restarts("training")]
-            self._made["end of epoch",] = self.graph.compile([], [], updates)
-        self._made["end of epoch",]()
+            return self.graph.compile([], [], [*state.updates(), *self._restarts("training")])
 
-    @_one_at_a_time
+        self._once("end of epoch", make=make)()
+
     def restart(self, kind: str) -> None:
         """Restarts the totals of "training" or "evaluation"."""
-        if ("restart", kind) not in self._made:
-            self._made["restart", kind] = self.graph.compile([], [], self._restarts(kind))
-        self._made["restart", kind]()
+        self._once("restart", kind, make=lambda: self.graph.compile([], [], self._restarts(kind)))()
 
-    @_one_at_a_time
     def swap(self) -> Executable:
         """Returns a program that exchanges the trainable variables' values with their averages."""
-        trainable = tuple(variable for variable in self.model.variables if variable.trainable)
-        if ("swap", trainable) not in self._made:
-            self._made["swap", trainable] = self.graph.compile([], [], self._optimizer.swap(trainable))
-        return self._made["swap", trainable]
+        trainable = self._trainable()
+        return self._once("swap", trainable, make=lambda: self.graph.compile([], [], self._optimizer.swap(trainable)))
 
-    @_one_at_a_time
     def loss(self, parts: Parts) -> tuple[list[Tensor], Tensor]:
         """Returns the feeds and the training step's loss, to look for the cause of one that is not finite."""
-        x, y, weights, mask = self._tensors(parts)
-        predictions = self._called(x, training=True, mask=mask)
-        sums = self._measures.sums_of(predictions, y, weights, mask)
-        return self._feeds(parts), self._measures.losses_of(sums)["loss"]
+        with _BUILDING:
+            x, y, weights, mask = self._tensors(parts)
+            predictions = self._called(x, training=True, mask=mask)
+            sums = self.measures.sums_of(predictions, y, weights, mask)
+            return self._feeds(parts), self.measures.losses_of(sums)["loss"]
 
     # ---- building ----
 
     def _build(self, parts: Parts) -> None:
         """Builds the model's variables, of layers added later as well, and the progress."""
-        self._form = form_of(self.model)
-        self._predictions(parts)  # before any variable of the training, so that the model's come first
-        if not self.begun:
-            root = free_path(self.graph, "training", "")  # another trainer of the model may have the first one
-            self._metrics = root.replace("training", "metrics")
-            self._progress = State(self.graph, root)
-            for name, start in (("epoch", 0), ("steps", 0), ("sound", True)):
-                self._progress.setdefault(name, start)
+        self.outputs(parts)  # before any variable of the training, so that the model's come first
+        self._once("progress", make=self._progress)
+
+    def _progress(self) -> State:
+        state = State(self.graph, free_path(self.graph, "training", ""))  # another trainer may have the first path
+        for name, start in (("epoch", 0), ("steps", 0), ("sound", True)):
+            state.setdefault(name, start)
+        return state
+
+    def _trainable(self) -> tuple[Variable, ...]:
+        return tuple(variable for variable in self.model.variables if variable.trainable)
 
     def _step(self, parts, weight_of, trainable):
         """Returns (feeds, updates)."""
         x, y, weights, mask = self._tensors(parts)
         predictions = self._called(x, training=True, mask=mask)
         weights = _weighted_by_class(weight_of, predictions, y, weights)
-        sums = self._measures.sums_of(predictions, y, weights, mask)
-        loss, totals = self._measures.losses_of(sums)["loss"], self._totals_of("training")
+        sums = self.measures.sums_of(predictions, y, weights, mask)
+        loss, totals = self.measures.losses_of(sums)["loss"], self._totals("training")
         state, taken = self.progress, None
         self._require_known([loss])
         if not trainable:
@@ -253,7 +231,7 @@ class Programs:
                 if self.stops:
                     taken = logical_and(state["sound"], taken)
         moved, others = self._optimizer.minimize(loss, list(trainable)), self.model.updates
-        self._measures.add(totals, sums, predictions, y, mask)
+        self.measures.add(totals, sums, predictions, y, mask)
         if self.stops and taken is not None:  # an optimizer that skips such steps holds its own updates back
             state["steps"] = state["steps"] + cast(taken, "int32")
             state["sound"] = taken
@@ -295,25 +273,15 @@ class Programs:
         with calling(self._dtype, mask):
             return self.model(x, training=training)
 
-    def _predictions(self, parts: Parts):
-        x = Parts(parts.x)
-        found = self._predicted.get((x, self._form))
-        if found is None:
-            found = self._called(self._tensors(x)[0])
-            self._form = form_of(self.model)  # the call may have changed it
-            self._predicted[x, self._form] = found
-        return found
-
-    def _totals_of(self, kind: str) -> dict[str, State]:
-        if kind not in self._totals:
-            self._totals[kind] = self._measures.totals(self.graph, f"{self._metrics}/{kind}")
-        return self._totals[kind]
+    def _totals(self, kind: str) -> dict[str, State]:
+        root = self.progress.path.replace("training", "metrics")
+        return self._once("totals", kind, make=lambda: self.measures.totals(self.graph, f"{root}/{kind}"))
 
     def _restarts(self, kind: str) -> list[Update]:
-        return [update for state in self._totals_of(kind).values() for update in state.restarts()]
+        return [update for state in self._totals(kind).values() for update in state.restarts()]
 
     def _states(self) -> list[State]:
-        totals = [state for some in self._totals.values() for state in some.values()]
+        totals = [state for key, made in self._made.items() if key[0] == "totals" for state in made.values()]
         return [*totals, self.progress] if self.begun else totals
 
     def _require_known(self, fetches) -> None:

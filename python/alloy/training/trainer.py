@@ -3,6 +3,7 @@ place in the training."""
 
 import math
 import os
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager, suppress
@@ -88,22 +89,22 @@ class Trainer:
         self.steps_per_dispatch = as_count("Trainer", "steps_per_dispatch", steps_per_dispatch)
         if dtype != "float32" and not is_half(dtype):
             raise mistake("Trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}')
-        self._measures = Measures(loss, metrics, loss_weights)
-        self._programs = Programs(model, self._measures, self.optimizer, dtype, check_finite)
+        measures = Measures(loss, metrics, loss_weights)
+        self._programs = Programs(model, measures, self.optimizer, dtype, check_finite)
         self._check_finite = check_finite
         self._callbacks: list[Callback] = []
         self._fit_from = 0  # the present fit's first epoch
         self._batches: dict = {}  # the count, size and seed of the present fit's batches
         self._quantities: dict[str, bool] = {}  # Programs.quantities of the present fit
-        self._busy: dict[str, object] = {}  # calls that are running
+        self._running = {op: threading.Lock() for op in ("fit", "evaluate", "averaged_weights")}  # see _alone
 
     if not TYPE_CHECKING:  # or checkers would accept any name
         __getattr__ = missing_attribute
 
     def __setattr__(self, name, value):
-        if "_busy" in vars(self) and name in _FIXED:
+        if "_running" in vars(self) and name in _FIXED:
             raise mistake("Trainer", f"Expected {name} to stay what it was; make another Trainer")
-        if "_busy" in vars(self) and name not in vars(self) and not hasattr(type(self), name):
+        if "_running" in vars(self) and name not in vars(self) and not hasattr(type(self), name):
             hint = renamed("Trainer", name) or meant(name, [*dir(type(self)), *vars(self), *_FIXED], 0.85)
             if hint:
                 raise mistake("Trainer", f"A Trainer has no attribute {name} to set{hint}", AttributeError)
@@ -150,13 +151,11 @@ class Trainer:
                 "fit", "Expected examples and targets as one tuple, fit((x, y), epochs), got two arguments", TypeError
             )
         epochs = as_count("fit", "a number of epochs", epochs)
+        of_validation = None if _is_batched(validation) else batch_size
         if _is_batched(data) and validation is not None and not _is_batched(validation):
-            own, of_validation = None, batch_size
-        else:
-            own, of_validation = batch_size, None if _is_batched(validation) else batch_size
-        data = self._dataset("fit", data, own, shuffle, last_batch)
+            batch_size = None  # it is of the validation alone
+        data = self._dataset("fit", data, batch_size, shuffle, last_batch)
         validation = None if validation is None else self._dataset("fit", validation, of_validation)
-        batches = {"count": data.length, "size": data.rows, "seed": self.seed}
         callbacks = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
         require_all("fit", "callbacks, which are al.Callback", Callback, callbacks)
         parts = parts_of("fit", data)
@@ -166,10 +165,10 @@ class Trainer:
         if self.steps_per_dispatch > 1:
             several = self.steps_per_dispatch, self._programs.step(parts, class_weight, self.steps_per_dispatch)
         validate = None if validation is None else self._evaluation(validation)
-        if "averaged_weights" in self._busy:
+        if self._running["averaged_weights"].locked():
             raise mistake("fit", "Expected a fit outside averaged_weights(), whose end would undo it")
         with self._alone("fit"):
-            self._begin(callbacks, resume, batches)
+            self._begin(callbacks, resume, {"count": data.length, "size": data.rows, "seed": self.seed})
             self._quantities = self._programs.quantities(validation is not None)
             self._warn_of_rate(epochs, data.length)
             feed = Feed(data, step, self._ahead(), several)
@@ -190,14 +189,12 @@ class Trainer:
     def _alone(self, op):
         """Raises ValueError if such a call is running, in another thread or around this one: both would use the same
         totals."""
-        this = object()
+        if not self._running[op].acquire(blocking=False):
+            raise mistake(op, f"Expected one {op} of a trainer at a time, got one in the midst of another")
         try:
-            if self._busy.setdefault(op, this) is not this:
-                raise mistake(op, f"Expected one {op} of a trainer at a time, got one in the midst of another")
             yield
         finally:
-            if self._busy.get(op) is this:
-                del self._busy[op]
+            self._running[op].release()
 
     def _begin(self, callbacks, resume, batches):
         """Begins the fit at a new epoch or at the checkpoint's place. batches: the count, size and seed of batches."""
@@ -211,9 +208,7 @@ class Trainer:
         self.resumed = resume is not None and os.path.exists(as_path("fit", resume))
         if self.resumed:
             self._load(resume)
-            state["sound"].assign(
-                np.bool_(True)
-            )  # a step with a loss that was not finite changed nothing, and runs again
+            state["sound"].assign(np.bool_(True))  # a step whose loss was not finite changed nothing, and runs again
             self._follow_device()
             return
         self.epoch += self.step > 0
@@ -288,7 +283,7 @@ class Trainer:
         batch = None
         with suppress(Exception):  # a stream that can be read once
             batch = parts_of("fit", data, next(data.epoch(self.epoch, step)))
-        return not_finite(self._programs, self._measures, parts_of("fit", data), batch, when)
+        return not_finite(self._programs, parts_of("fit", data), batch, when)
 
     def _left(self, error):
         """Sets the place to the device's last step, after an exception in a fit."""
@@ -485,7 +480,7 @@ class Trainer:
 
     def greater_is_better(self, name: str) -> bool | None:
         """Returns whether greater values of a quantity in the history are better; None: unknown."""
-        return self._measures.greater_is_better(name)
+        return self._programs.measures.greater_is_better(name)
 
     def _ahead(self):
         """Returns how many steps may be in flight while the host gathers the next batch: 1 keeps a device at work; on
@@ -496,7 +491,7 @@ class Trainer:
         arrays = isinstance(data, (tuple, list))
         made = as_dataset(op, data, batch_size, seed=self.seed if shuffle else None, last=last)
         if arrays:
-            require_sound_arrays(op, made, data, self._programs, self._measures, self._check_finite and op == "fit")
+            require_sound_arrays(op, made, data, self._programs, self._check_finite and op == "fit")
         return made
 
     def __repr__(self):
