@@ -14,7 +14,8 @@ from alloy.interop.torch_layouts import channels_first, layout_of
 from alloy.messages.location import meant, mistake
 from alloy.nn import Flatten, Layer, LayerNorm, MultiHeadAttention, Reshape, RMSNorm
 from alloy.training.checkpoint import assign_all
-from alloy.training.stored import Stored, require_file
+from alloy.training.files import require_file
+from alloy.training.stored import Stored
 
 __all__ = ["load_torch"]
 
@@ -105,7 +106,7 @@ class _Loading:
     def __init__(self, model, file, skip, flattened):
         self._model, self._file, self._path, self._skip, self._flattened = model, file, file.path, skip, flattened
         self.read: list = []  # the tensors that the loaded layers were called with
-        self._given = {name for name in file.names() if name.rpartition(".")[2] != "num_batches_tracked"}
+        self._given = {name for name in file.specs if name.rpartition(".")[2] != "num_batches_tracked"}
         self._places: dict[Layer, list[str]] = {}  # PyTorch's paths; several for a shared layer
         self._used: set[str] = set()
 
@@ -210,13 +211,13 @@ class _Loading:
     def _require_alike(self, variable, tensors, others):
         for name, other in zip(tensors, others):
             self._used.add(other)
-            if not np.array_equal(self._file.array(name), self._file.array(other)):
+            if not np.array_equal(self._file.arrays[name], self._file.arrays[other]):
                 raise _wrong(f"Expected {name} and {other} alike, both for {variable.name}, got different values")
 
     def value(self, variable, source, names) -> np.ndarray:
         tensors = []
         for name, shape in zip(names, source.shapes.values()):
-            dtype, given = self._file.spec(name)
+            dtype, given = self._file.specs[name]
             if given != tuple(shape):
                 raise _wrong(
                     f"Expected {name} of {tuple(shape)} for {variable.name} {variable.shape}, "
@@ -227,7 +228,7 @@ class _Loading:
                 raise _wrong(
                     f"Expected {name} of {', '.join(fitting)} for {variable.name}, got {dtype} in {self._path}"
                 )
-            tensors.append(self._file.array(name).astype(variable.dtype))
+            tensors.append(self._file.arrays[name].astype(variable.dtype))
         array = empty(variable.shape, variable.dtype)
         array[...] = source.convert(*tensors)
         return array

@@ -11,7 +11,7 @@ import alloy as al
 from alloy.data.files import existing, sentence
 from alloy.messages.location import meant
 from alloy.messages.text import describe, type_text
-from alloy.training.checkpoint import replace_file
+from alloy.training.files import replace_file
 
 
 def only(op: str, path: str, name: str) -> np.ndarray:

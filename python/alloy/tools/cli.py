@@ -22,7 +22,7 @@ from alloy.messages.text import amount
 from alloy.tools import arrays, clang, demo, drawing, run
 from alloy.tools import bench as timing
 from alloy.training.batches import as_dataset, parts_of
-from alloy.training.checkpoint import said_of
+from alloy.training.files import said_of
 
 __all__ = ["app"]
 

@@ -7,7 +7,7 @@ from alloy.graph import Executable, Graph, Tensor
 from alloy.messages.location import mistake
 from alloy.messages.notebook import Picture, in_notebook
 from alloy.nn import Layer
-from alloy.training.checkpoint import said_of
+from alloy.training.files import said_of
 
 __all__ = ["draw"]
 

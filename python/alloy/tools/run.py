@@ -21,7 +21,7 @@ from alloy.engine.structure import convert
 from alloy.messages.location import meant
 from alloy.optimizers import named as optimizer_named
 from alloy.training.batches import as_dataset, parts_of
-from alloy.training.checkpoint import replace_file
+from alloy.training.files import replace_file
 
 if sys.version_info >= (3, 11):
     import tomllib

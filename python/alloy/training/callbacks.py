@@ -14,7 +14,7 @@ from alloy.engine.dtypes import STORED
 from alloy.engine.structure import leaves, paths
 from alloy.messages.location import meant, mistake
 from alloy.ops.apply import require_all
-from alloy.training.checkpoint import replace_file, require_place, said_of
+from alloy.training.files import replace_file, require_place, said_of
 
 __all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "ReduceLROnPlateau", "TensorBoard"]
 

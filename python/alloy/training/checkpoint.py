@@ -1,21 +1,20 @@
 """Writes variables to safetensors files, and reads them, by name: a model's, or a whole training's with its record."""
 
-import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
-from contextlib import contextmanager, suppress
-from glob import escape, glob
+from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 
 from alloy._core import Variable
-from alloy.engine.arrays import as_path, empty
+from alloy.engine.arrays import empty
 from alloy.engine.structure import convert
 from alloy.messages.location import mistake
 from alloy.ops.apply import require_all
-from alloy.training.stored import InMemory, Stored, require_file
+from alloy.training.files import replace_file
+from alloy.training.stored import Stored
 
 
 def save(variables, path) -> None:
@@ -53,8 +52,8 @@ def load(variables, path) -> None:
     ValueError: the file is no safetensors file, or has other names, shapes or dtypes than the variables. OSError: it
     cannot be read."""
     named = _by_name("load", variables)
-    file = InMemory("load", path) if isinstance(path, Mapping) else Stored("load", path)
-    names = set(file.names())
+    file = Stored("load", path)
+    names = set(file.specs)
     if not names & set(named) and any(name.endswith((".weight", ".bias")) for name in names):
         raise mistake(
             "load",
@@ -116,7 +115,7 @@ def read_training(path, variables, progress: dict, batches: dict, callbacks: int
             "load",
             f"Expected the checkpoint of a training, got {file.path}, which holds none; al.load reads a model from it",
         )
-    names = [name for name in file.names() if not name.startswith("callbacks/")]
+    names = [name for name in file.specs if not name.startswith("callbacks/")]
     _require_same("missing from", set(named) - set(names), file.path, _OTHER)
     _require_same("unknown to this training but in", set(names) - set(named), file.path, _OTHER)
     values = {name: _of_type(file, name, variable, _OTHER) for name, variable in named.items()}
@@ -161,23 +160,7 @@ def _are_numbers(values) -> bool:
 
 def _taken(part, file):
     name = part.get("array")
-    return file.array(name).copy() if len(part) == 1 and str(name).startswith("callbacks/") else part
-
-
-def _place(path, op: str = "save") -> str:
-    """Returns the place of a file of that path. IsADirectoryError or ValueError: something else is there."""
-    place = os.path.realpath(as_path(op, path))
-    require_file(op, place)
-    return place
-
-
-def require_place(path) -> None:
-    """Makes a missing directory, and raises an OSError if a file cannot be written at that path."""
-    place = _place(path, "fit")
-    with said_of(path):
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with _open_new(_prefix(place)) as file:
-            os.remove(file.name)
+    return file.arrays[name].copy() if len(part) == 1 and str(name).startswith("callbacks/") else part
 
 
 def _read(variables) -> list[np.ndarray]:
@@ -193,69 +176,6 @@ def _by_graph(variables) -> dict:
     for i, variable in enumerate(variables):
         graphs.setdefault(variable.graph, []).append((i, variable))
     return graphs
-
-
-@contextmanager
-def said_of(path):
-    """Puts the user's path into an OSError that names no file (a full disk) or a temporary one."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None:
-            raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
-        raise
-
-
-def replace_file(path, content: bytes) -> None:
-    """Replaces the file at the path by one with this content, in one step."""
-    place = _place(path)
-    directory, prefix = os.path.dirname(place), _prefix(place)
-    _tidy(prefix)
-    with said_of(path):
-        os.makedirs(directory, exist_ok=True)
-    with said_of(path), _open_new(prefix) as file:
-        try:
-            with suppress(FileNotFoundError):
-                os.fchmod(file.fileno(), os.stat(path).st_mode & 0o777)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(file.name, place)
-        except BaseException:
-            with suppress(OSError):
-                file.close()  # may write, and fail again
-            with suppress(OSError):
-                os.remove(file.name)
-            raise
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)  # so that the directory keeps the new name, too
-    finally:
-        os.close(descriptor)
-
-
-def _prefix(path: str) -> str:
-    """Returns the prefix of the temporary files that replace the path."""
-    directory, name = os.path.split(path)
-    return os.path.join(directory, f".{name}.saving-")
-
-
-def _open_new(prefix: str):
-    """Opens a new file, locked for as long as it is open."""
-    while True:
-        file = open(prefix + os.urandom(8).hex(), "xb")
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if os.path.exists(file.name):
-            return file
-        file.close()  # another process removed it before it was locked
-
-
-def _tidy(prefix: str) -> None:
-    """Removes temporary files of killed saves, which no process has locked."""
-    for left in glob(f"{escape(prefix)}*"):
-        with suppress(OSError), open(left, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.remove(left)
 
 
 def _by_name(op: str, variables) -> dict:
@@ -281,13 +201,13 @@ def _require_same(what: str, names: set, path: str, hint: str = "") -> None:
         raise mistake("load", f"{shown}{more}: {what} {path}{hint}")
 
 
-def _of_type(file: Stored | InMemory, name: str, variable, hint: str = "") -> np.ndarray:
+def _of_type(file: Stored, name: str, variable, hint: str = "") -> np.ndarray:
     """Returns the array of that name, which must have the variable's type, in memory that the device reads in place."""
-    given = file.spec(name)
+    given = file.specs[name]
     expected = variable.dtype, variable.shape
     if given != expected:
         given, expected = (f"{dtype} {shape}" for dtype, shape in (given, expected))
         raise mistake("load", f"Expected {name} of {expected}, got {given} in {file.path}{hint}")
     array = empty(variable.shape, variable.dtype)
-    array[...] = file.array(name)
+    array[...] = file.arrays[name]
     return array

@@ -11,7 +11,7 @@ import numpy as np
 
 from alloy.messages.location import meant, mistake
 from alloy.messages.notebook import Picture, in_notebook
-from alloy.training.checkpoint import said_of
+from alloy.training.files import said_of
 
 
 class Measured(dict):
