@@ -63,21 +63,20 @@ void vectors(CBLAS_ORDER order, CBLAS_TRANSPOSE transpose, int m, int n, int ste
   CHECK(y == expected);
 }
 
-}  // namespace
-
-int main() {
-  @autoreleasepool {
-    for (const CBLAS_ORDER order : {CblasRowMajor, CblasColMajor}) {
-      for (const CBLAS_TRANSPOSE ta : {CblasNoTrans, CblasTrans}) {
-        for (const CBLAS_TRANSPOSE tb : {CblasNoTrans, CblasTrans}) {
-          products(order, ta, tb, 5, 7, 3, 1, 0);
-          products(order, ta, tb, 17, 1, 20, 2, -1);
-          products(order, ta, tb, 1, 9, 1, -1, 3);
-        }
-        vectors(order, ta, 6, 9, 1, 1);
-        vectors(order, ta, 9, 4, 2, 3);
+TEST(products_and_vectors) {
+  for (const CBLAS_ORDER order : {CblasRowMajor, CblasColMajor}) {
+    for (const CBLAS_TRANSPOSE ta : {CblasNoTrans, CblasTrans}) {
+      for (const CBLAS_TRANSPOSE tb : {CblasNoTrans, CblasTrans}) {
+        products(order, ta, tb, 5, 7, 3, 1, 0);
+        products(order, ta, tb, 17, 1, 20, 2, -1);
+        products(order, ta, tb, 1, 9, 1, -1, 3);
       }
+      vectors(order, ta, 6, 9, 1, 1);
+      vectors(order, ta, 9, 4, 2, 3);
     }
   }
-  return check::summary();
 }
+
+}  // namespace
+
+int main(int count, char** arguments) { return check::run(count, arguments); }

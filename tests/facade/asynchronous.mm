@@ -15,19 +15,12 @@
 #include <sys/resource.h>
 #endif
 
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue, g_other;
-
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
-static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
-
-static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
+static id<MTLCommandQueue> other_queue() {
+  static id<MTLCommandQueue> queue = [the_device() newCommandQueue];
+  return queue;
 }
 
-static MPSGraphShapedType* type_of(const Shape& shape) {
-  return [[[MPSGraphShapedType alloc] initWithShape:numbers(shape) dataType:MPSDataTypeFloat32] autorelease];
-}
+static long g_steps = 3000;
 
 static size_t count_of(MPSGraphTensorData* data) { return static_cast<size_t>(element_count(shape_of([data shape]))); }
 
@@ -46,15 +39,6 @@ static bool holds(MPSGraphTensorData* data, float value) {
   return floats_of(data) == std::vector<float>(count_of(data), value);
 }
 
-static MPSGraphExecutable* compiled(MPSGraph* graph, MPSGraphTensor* feed, MPSGraphTensor* target,
-                                    MPSGraphOperation* operation = nil) {
-  return [graph compileWithDevice:[MPSGraphDevice deviceWithMTLDevice:g_device]
-                            feeds:pair(type_of(shape_of([feed shape])), feed)
-                    targetTensors:list(target)
-                 targetOperations:operation == nil ? nil : list(operation)
-            compilationDescriptor:nil];
-}
-
 // ---- two queues ----
 
 // Two graphs, one after the other: x + 1, by way of `depth` products with a matrix that has ones on its diagonal, and
@@ -71,14 +55,14 @@ struct Pipeline {
     MPSGraphTensor* diagonal = variable(first, unit);
     x = y = placeholder(first, shape);
     for (int i = 0; i < depth; ++i) {
-      y = [first matrixMultiplicationWithPrimaryTensor:y secondaryTensor:diagonal name:nil];
+      y = matmul(first, y, diagonal);
     }
-    y = [first additionWithPrimaryTensor:y secondaryTensor:constant(first, Array({1}, 1.0)) name:nil];
+    y = plus(first, y, constant(first, Array({1}, 1.0)));
     fed = placeholder(second, shape);
-    z = [second multiplicationWithPrimaryTensor:fed secondaryTensor:constant(second, Array({1}, 3.0)) name:nil];
-    z = [second subtractionWithPrimaryTensor:z secondaryTensor:constant(second, Array({1}, 1.0)) name:nil];
-    computes = compiled(first, x, y);
-    follows = compiled(second, fed, z);
+    z = times(second, fed, constant(second, Array({1}, 3.0)));
+    z = minus(second, z, constant(second, Array({1}, 1.0)));
+    computes = compiled(first, {x}, list(y));
+    follows = compiled(second, {fed}, list(z));
   }
 
   static float answer(float value) { return 3 * (value + 1) - 1; }
@@ -87,7 +71,7 @@ struct Pipeline {
 // As Apple's examples have it: what the first run gives at once, before it is computed, is fed to the second.
 static int right_of_graphs(const Pipeline& p, int rounds) {
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
-  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
   int right = 0;
   for (int i = 1; i <= rounds; ++i) {
     @autoreleasepool {
@@ -99,12 +83,12 @@ static int right_of_graphs(const Pipeline& p, int rounds) {
       [consumes setCompletionHandler:^(MPSGraphTensorDataDictionary*, NSError*) {
         dispatch_semaphore_signal(done);
       }];
-      NSDictionary* made = [p.first runAsyncWithMTLCommandQueue:g_queue
+      NSDictionary* made = [p.first runAsyncWithMTLCommandQueue:the_queue()
                                                           feeds:pair(tensor_data(Array(p.shape, i)), p.x)
                                                   targetTensors:list(p.y)
                                                targetOperations:nil
                                             executionDescriptor:produces];
-      NSDictionary* used = [p.second runAsyncWithMTLCommandQueue:g_other
+      NSDictionary* used = [p.second runAsyncWithMTLCommandQueue:other_queue()
                                                            feeds:pair([made objectForKey:p.y], p.fed)
                                                    targetTensors:list(p.z)
                                                 targetOperations:nil
@@ -120,7 +104,7 @@ static int right_of_graphs(const Pipeline& p, int rounds) {
 // With executables, over the same memory every time: what waits is committed before what it waits for, or behind it.
 static int right_of_executables(const Pipeline& p, int rounds, bool waiter_first) {
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
-  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
   MPSGraphTensorData *x = tensor_data(Array(p.shape)), *y = tensor_data(Array(p.shape)),
                      *z = tensor_data(Array(p.shape));
   int right = 0;
@@ -136,7 +120,7 @@ static int right_of_executables(const Pipeline& p, int rounds, bool waiter_first
       }];
       fill(x, value);
       for (const bool waiter : {waiter_first, !waiter_first}) {
-        [waiter ? p.follows : p.computes runAsyncWithMTLCommandQueue:waiter ? g_other : g_queue
+        [waiter ? p.follows : p.computes runAsyncWithMTLCommandQueue:waiter ? other_queue() : the_queue()
                                                          inputsArray:list(waiter ? y : x)
                                                         resultsArray:list(waiter ? z : y)
                                                  executionDescriptor:waiter ? consumes : produces];
@@ -149,7 +133,7 @@ static int right_of_executables(const Pipeline& p, int rounds, bool waiter_first
   return right;
 }
 
-static void two_queues() {
+TEST(two_queues) {
   constexpr int kRounds = 1000;
   // The slow one takes many times as long as committing a run.
   const Pipeline quick(8, 1), slow(96, 8);
@@ -160,15 +144,15 @@ static void two_queues() {
 }
 
 // Both directions in one command buffer each, and an event that nobody but the runs keeps.
-static void queues_that_wait_for_each_other_in_turn() {
+TEST(queues_that_wait_for_each_other_in_turn) {
   const Pipeline p(8, 1);
   MPSGraphTensorData *x = tensor_data(Array(p.shape, 5.0)), *y = tensor_data(Array(p.shape)),
                      *z = tensor_data(Array(p.shape)), *last = tensor_data(Array(p.shape));
   id<MTLCommandBuffer> there = nil, here = nil;
   @autoreleasepool {
-    id<MTLSharedEvent> event = [g_device newSharedEvent];
-    MPSCommandBuffer *a = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue],
-                     *b = [MPSCommandBuffer commandBufferFromCommandQueue:g_other];
+    id<MTLSharedEvent> event = [the_device() newSharedEvent];
+    MPSCommandBuffer *a = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()],
+                     *b = [MPSCommandBuffer commandBufferFromCommandQueue:other_queue()];
     MPSGraphExecutableExecutionDescriptor* descriptors[3];
     for (int i = 0; i < 3; ++i) {
       *(descriptors + i) = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
@@ -207,15 +191,15 @@ static void queues_that_wait_for_each_other_in_turn() {
 struct Ordered {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(graph, {1}), *s = variable(graph, Array({1}));
-  MPSGraphTensor* y = [graph subtractionWithPrimaryTensor:x secondaryTensor:s name:nil];
-  MPSGraphOperation* step = [graph assignVariable:s withValueOfTensor:y name:nil];
+  MPSGraphTensor* y = minus(graph, x, s);
+  MPSGraphOperation* step = assigned(graph, s, y);
 };
 
 // Every way to encode, with commits in the midst. Handlers stay with the command buffer that their run is in.
-static void encodes_with_commits_between() {
+TEST(encodes_with_commits_between) {
   const Ordered o;
-  MPSGraphExecutable* executable = compiled(o.graph, o.x, o.y, o.step);
-  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSGraphExecutable* executable = compiled(o.graph, {o.x}, list(o.y), list(o.step));
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   NSMutableArray* results = [NSMutableArray array];
   __block int calls = 0, wrong = 0;
   for (int i = 0; i < 24; ++i) {
@@ -268,10 +252,10 @@ static void encodes_with_commits_between() {
 }
 
 // A wrapper may lie around another one, and around a plain command buffer that holds other work, too.
-static void encodes_into_wrapped_buffers() {
+TEST(encodes_into_wrapped_buffers) {
   const Ordered o;
-  id<MTLCommandBuffer> plain = [g_queue commandBuffer];
-  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
+  id<MTLCommandBuffer> plain = [the_queue() commandBuffer];
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
   MPSCommandBuffer* outer =
       [MPSCommandBuffer commandBufferWithCommandBuffer:[MPSCommandBuffer commandBufferWithCommandBuffer:plain]];
   auto encode = [&](double value) {
@@ -299,15 +283,15 @@ static void encodes_into_wrapped_buffers() {
 }
 
 // One command buffer a queue, several queues, one graph: runs of a graph come one at a time, in any order.
-static void several_queues_share_a_graph() {
+TEST(several_queues_share_a_graph) {
   constexpr int kQueues = 4, kRuns = 50;
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(g, {1}), *total = variable(g, Array({1}));
-  MPSGraphTensor* sum = [g additionWithPrimaryTensor:total secondaryTensor:x name:nil];
-  MPSGraphExecutable* adds = compiled(g, x, sum, [g assignVariable:total withValueOfTensor:sum name:nil]);
+  MPSGraphTensor* sum = plus(g, total, x);
+  MPSGraphExecutable* adds = compiled(g, {x}, list(sum), list(assigned(g, total, sum)));
   NSMutableArray* last = [NSMutableArray array];
   for (int q = 0; q < kQueues; ++q) {
-    id<MTLCommandQueue> queue = [[g_device newCommandQueue] autorelease];
+    id<MTLCommandQueue> queue = [[the_device() newCommandQueue] autorelease];
     for (int i = 0; i < kRuns; ++i) {
       MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:queue];
       [adds encodeToCommandBuffer:commands
@@ -319,7 +303,7 @@ static void several_queues_share_a_graph() {
     }
   }
   for (MPSCommandBuffer* commands in last) [commands waitUntilCompleted];
-  NSDictionary* found = [g runWithMTLCommandQueue:g_queue
+  NSDictionary* found = [g runWithMTLCommandQueue:the_queue()
                                             feeds:[NSDictionary dictionary]
                                     targetTensors:list(total)
                                  targetOperations:nil];
@@ -329,10 +313,10 @@ static void several_queues_share_a_graph() {
 // ---- handlers ----
 
 // While a handler waits, everything that it could hold a lock of can be used.
-static void handlers_hold_no_lock() {
+TEST(handlers_hold_no_lock) {
   const Ordered o;
-  MPSGraphExecutable* executable = compiled(o.graph, o.x, o.y, o.step);
-  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
+  MPSGraphExecutable* executable = compiled(o.graph, {o.x}, list(o.y), list(o.step));
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
   dispatch_semaphore_t inside = dispatch_semaphore_create(0), leave = dispatch_semaphore_create(0),
                        done = dispatch_semaphore_create(0);
   __block int scheduled = 0, completed = 0;
@@ -349,7 +333,7 @@ static void handlers_hold_no_lock() {
     wait_for(leave);
     dispatch_semaphore_signal(done);
   }];
-  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   [executable encodeToCommandBuffer:commands
                         inputsArray:list(tensor_data(Array({1}, 9.0)))
                        resultsArray:nil
@@ -358,11 +342,11 @@ static void handlers_hold_no_lock() {
   for (int handler = 0; handler < 2; ++handler) {
     CHECK(wait_for(inside));
     NSDictionary* feeds = pair(tensor_data(Array({1}, 1.0)), o.x);
-    for (id<MTLCommandQueue> queue : {g_queue, g_other}) {
+    for (id<MTLCommandQueue> queue : {the_queue(), other_queue()}) {
       [o.graph runWithMTLCommandQueue:queue feeds:feeds targetTensors:list(o.y) targetOperations:nil];
     }
-    compiled(o.graph, o.x, [o.graph squareWithTensor:o.y name:nil]);
-    [executable runWithMTLCommandQueue:g_other
+    compiled(o.graph, {o.x}, list([o.graph squareWithTensor:o.y name:nil]));
+    [executable runWithMTLCommandQueue:other_queue()
                            inputsArray:list(tensor_data(Array({1}, 0.0)))
                           resultsArray:nil
                    executionDescriptor:nil];
@@ -386,9 +370,9 @@ struct Greedy {
 
   Greedy() {
     MPSGraphTensor* turned = [graph transposeTensor:x dimension:0 withDimension:1 name:nil];
-    MPSGraphTensor* product = [graph matrixMultiplicationWithPrimaryTensor:x secondaryTensor:turned name:nil];
+    MPSGraphTensor* product = matmul(graph, x, turned);
     MPSGraphTensor* sorted = [graph sortWithTensor:product axis:1 name:nil];
-    y = [graph reductionSumWithTensor:sorted axes:nil name:nil];
+    y = total_of(graph, sorted);
   }
 };
 
@@ -421,7 +405,7 @@ static NSException* raised(void (^work)()) {
   return nil;
 }
 
-static void a_failure_is_told_once() {
+TEST(a_failure_is_told_once) {
   const Greedy greedy;
   const Ordered o;
   const LittleMemory little;
@@ -437,7 +421,7 @@ static void a_failure_is_told_once() {
                 [error code] == MTLCommandBufferErrorOutOfMemory && [[error localizedDescription] length] > 0;
       }];
     }
-    [greedy.graph runAsyncWithMTLCommandQueue:g_queue
+    [greedy.graph runAsyncWithMTLCommandQueue:the_queue()
                                         feeds:greedy.feeds
                                 targetTensors:list(y)
                              targetOperations:nil
@@ -450,17 +434,20 @@ static void a_failure_is_told_once() {
           run(true, false);
         }) != nil);
   CHECK(raised(^{
-          [greedy.graph runWithMTLCommandQueue:g_queue feeds:greedy.feeds targetTensors:list(y) targetOperations:nil];
+          [greedy.graph runWithMTLCommandQueue:the_queue()
+                                         feeds:greedy.feeds
+                                 targetTensors:list(y)
+                              targetOperations:nil];
         }) != nil);
   run(false, false);
   run(false, true);
   // The queue goes on.
-  NSDictionary* after = [o.graph runWithMTLCommandQueue:g_queue
+  NSDictionary* after = [o.graph runWithMTLCommandQueue:the_queue()
                                                   feeds:pair(tensor_data(Array({1}, 4.0)), o.x)
                                           targetTensors:list(o.y)
                                        targetOperations:nil];
   CHECK(holds([after objectForKey:o.y], 4));
-  id<MTLCommandBuffer> last = [g_queue commandBuffer];
+  id<MTLCommandBuffer> last = [the_queue() commandBuffer];
   [last addCompletedHandler:^(id<MTLCommandBuffer>){
   }];
   [last commit];
@@ -468,9 +455,9 @@ static void a_failure_is_told_once() {
   CHECK(calls == 2 && told == 2);
 }
 
-static void a_failure_of_an_executable_is_told_once() {
+TEST(a_failure_of_an_executable_is_told_once) {
   const Greedy greedy;
-  MPSGraphExecutable* executable = compiled(greedy.graph, greedy.x, greedy.y);
+  MPSGraphExecutable* executable = compiled(greedy.graph, {greedy.x}, list(greedy.y));
   NSArray* inputs = list([greedy.feeds objectForKey:greedy.x]);
   const LittleMemory little;
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
@@ -492,12 +479,12 @@ static void a_failure_of_an_executable_is_told_once() {
       [descriptor setWaitUntilCompleted:waits];
       NSException* failure = raised(^{
         if (waits) {
-          [executable runAsyncWithMTLCommandQueue:g_queue
+          [executable runAsyncWithMTLCommandQueue:the_queue()
                                       inputsArray:inputs
                                      resultsArray:nil
                               executionDescriptor:descriptor];
         } else {
-          [executable runWithMTLCommandQueue:g_queue
+          [executable runWithMTLCommandQueue:the_queue()
                                  inputsArray:inputs
                                 resultsArray:nil
                          executionDescriptor:descriptor];
@@ -512,13 +499,13 @@ static void a_failure_of_an_executable_is_told_once() {
 }
 
 // What a failed command buffer would have signalled is signalled: other queues go on.
-static void a_failure_holds_up_nobody() {
+TEST(a_failure_holds_up_nobody) {
   const Greedy greedy;
   const Ordered o;
   const LittleMemory little;
-  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
   static int failures = 0;
-  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   auto encode = [&](MPSGraph* graph, NSDictionary* feeds, MPSGraphTensor* target, MPSGraphOperation* step,
                     uint64_t value) {
     MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
@@ -535,7 +522,7 @@ static void a_failure_holds_up_nobody() {
   encode(greedy.graph, greedy.feeds, greedy.y, nil, 1);
   encode(o.graph, pair(tensor_data(Array({1}, 4.0)), o.x), o.y, o.step, 2);
   [commands encodeSignalEvent:event value:3];
-  id<MTLCommandBuffer> waits = [g_other commandBuffer];
+  id<MTLCommandBuffer> waits = [other_queue() commandBuffer];
   for (uint64_t value = 1; value <= 3; ++value) [waits encodeWaitForEvent:event value:value];
   [waits commit];
   [commands commit];
@@ -544,7 +531,7 @@ static void a_failure_holds_up_nobody() {
   CHECK([waits status] == MTLCommandBufferStatusCompleted && [commands status] == MTLCommandBufferStatusError);
   CHECK([commands error] != nil && failures == 2 && [event signaledValue] == 3);
   // The second run was skipped: it has assigned nothing.
-  NSDictionary* found = [o.graph runWithMTLCommandQueue:g_queue
+  NSDictionary* found = [o.graph runWithMTLCommandQueue:the_queue()
                                                   feeds:[NSDictionary dictionary]
                                           targetTensors:list(o.s)
                                        targetOperations:nil];
@@ -566,18 +553,13 @@ struct Training {
     Array first({kInputs, 4});
     for (size_t i = 0; i < first.values.size(); ++i) first.values.at(i) = 0.01 * static_cast<double>(i % 7) - 0.02;
     MPSGraphTensor* w = variable(graph, first);
-    MPSGraphTensor* product = [graph matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil];
-    MPSGraphTensor* error = [graph subtractionWithPrimaryTensor:[graph tanhWithTensor:product name:nil]
-                                                secondaryTensor:constant(graph, Array({1}, 0.3))
-                                                           name:nil];
-    loss = [graph reductionSumWithTensor:[graph squareWithTensor:error name:nil] axes:nil name:nil];
-    MPSGraphTensor* gradient = [[graph gradientForPrimaryTensor:loss withTensors:list(w) name:nil] objectForKey:w];
-    MPSGraphTensor* rate = [graph constantWithScalar:0.05 dataType:MPSDataTypeFloat32];
-    MPSGraphTensor* updated = [graph stochasticGradientDescentWithLearningRateTensor:rate
-                                                                        valuesTensor:w
-                                                                      gradientTensor:gradient
-                                                                                name:nil];
-    executable = compiled(graph, x, loss, [graph assignVariable:w withValueOfTensor:updated name:nil]);
+    MPSGraphTensor* product = matmul(graph, x, w);
+    MPSGraphTensor* error = minus(graph, [graph tanhWithTensor:product name:nil], constant(graph, Array({1}, 0.3)));
+    loss = total_of(graph, [graph squareWithTensor:error name:nil]);
+    MPSGraphTensor* gradient = gradient_of(graph, loss, w);
+    MPSGraphTensor* rate = scalar(graph, 0.05);
+    MPSGraphTensor* updated = descended(graph, rate, w, gradient);
+    executable = compiled(graph, {x}, list(loss), list(assigned(graph, w, updated)));
   }
 
   static MPSGraphTensorData* memory(bool of_results) {
@@ -602,7 +584,7 @@ static std::vector<float> losses_one_by_one(long steps) {
   for (long i = 0; i < steps; ++i) {
     @autoreleasepool {
       Training::load(input, i);
-      [training.executable runWithMTLCommandQueue:g_queue
+      [training.executable runWithMTLCommandQueue:the_queue()
                                       inputsArray:list(input)
                                      resultsArray:list(result)
                               executionDescriptor:nil];
@@ -652,7 +634,7 @@ struct DoubleBuffered {
         [descriptor setCompletionHandler:^(NSArray<MPSGraphTensorData*>* given, NSError* error) {
           self->over(step, given, error);
         }];
-        [training.executable runAsyncWithMTLCommandQueue:g_queue
+        [training.executable runAsyncWithMTLCommandQueue:the_queue()
                                              inputsArray:list(*(inputs + slot))
                                             resultsArray:list(*(results + slot))
                                      executionDescriptor:descriptor];
@@ -678,12 +660,13 @@ static long resident_bytes() {
   return pages * 4096;
 }
 
-static void steps_bounded_by_a_semaphore(long steps) {
+TEST(steps_bounded_by_a_semaphore) {
+  const long steps = g_steps;
   const std::vector<float> expected = losses_one_by_one(steps);
   DoubleBuffered flying(steps);
   CHECK(flying.run(0, steps / 4));
   const long before = resident_bytes();
-  [[maybe_unused]] const NSUInteger allocated = [g_device currentAllocatedSize];
+  [[maybe_unused]] const NSUInteger allocated = [the_device() currentAllocatedSize];
   const auto start = std::chrono::steady_clock::now();
   CHECK(flying.run(steps / 4, steps));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
@@ -693,7 +676,7 @@ static void steps_bounded_by_a_semaphore(long steps) {
   CHECK(flying.failures == 0 && flying.out_of_order == 0 && flying.handled == steps);
   CHECK(flying.calls == std::vector<int>(static_cast<size_t>(steps), 1));
 #ifndef __APPLE__
-  CHECK([g_device currentAllocatedSize] == allocated);
+  CHECK([the_device() currentAllocatedSize] == allocated);
 #endif
 #if !__has_feature(address_sanitizer)  // which keeps what is freed for a while
   CHECK(grown < (1 << 20));
@@ -702,26 +685,8 @@ static void steps_bounded_by_a_semaphore(long steps) {
               1e6 * taken.count() / (0.75 * static_cast<double>(steps)), grown);
 }
 
-int main(int argc, char** argv) {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    g_other = [g_device newCommandQueue];
-    two_queues();
-    queues_that_wait_for_each_other_in_turn();
-    encodes_with_commits_between();
-    encodes_into_wrapped_buffers();
-    several_queues_share_a_graph();
-    handlers_hold_no_lock();
-#if defined(__linux__) && !__has_feature(address_sanitizer)
-    a_failure_is_told_once();
-    a_failure_of_an_executable_is_told_once();
-    a_failure_holds_up_nobody();
-#endif
-    steps_bounded_by_a_semaphore(argc > 1 ? std::atol(*(argv + 1)) : 3000);
-    [g_other release];
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
+int main(int count, char** arguments) {
+  const bool is_number = count == 2 && std::atol(arguments[1]) > 0;
+  if (is_number) g_steps = std::atol(arguments[1]);
+  return check::run(is_number ? 1 : count, arguments);
 }

@@ -1,19 +1,13 @@
 // Blit encoders: copies, fills, fences, and the order of what is encoded with them.
 
-#import <Foundation/Foundation.h>
-#import <Metal/Metal.h>
-
 #include "buffer_bytes.h"
 
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
-
-static void bytes_are_copied_and_filled_in_order() {
-  id<MTLBuffer> source = buffer_of<uint8_t>(g_device, {1, 2, 3, 4, 5, 6, 7, 8});
-  id<MTLBuffer> target = buffer_of<uint8_t>(g_device, std::vector<uint8_t>(12, 9));
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+TEST(bytes_are_copied_and_filled_in_order) {
+  id<MTLBuffer> source = buffer_of<uint8_t>(the_device(), {1, 2, 3, 4, 5, 6, 7, 8});
+  id<MTLBuffer> target = buffer_of<uint8_t>(the_device(), std::vector<uint8_t>(12, 9));
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   id<MTLBlitCommandEncoder> encoder = [commands blitCommandEncoder];
-  CHECK([encoder device] == g_device);
+  CHECK([encoder device] == the_device());
   CHECK([encoder label] == nil);
   [encoder setLabel:@"copies"];
   CHECK([[encoder label] isEqualToString:@"copies"]);
@@ -33,18 +27,18 @@ static void bytes_are_copied_and_filled_in_order() {
 }
 
 // What a graph wrote before the encoder is copied, and what it copied is read by the graph behind it.
-static void graphs_and_copies_take_turns() {
+TEST(graphs_and_copies_take_turns) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = [graph placeholderWithShape:numbers({4}) dataType:MPSDataTypeFloat32 name:nil];
   MPSGraphTensor* y = [graph additionWithPrimaryTensor:x
                                        secondaryTensor:[graph constantWithScalar:10 dataType:MPSDataTypeFloat32]
                                                   name:nil];
-  id<MTLBuffer> in = buffer_of(g_device, counted(4)), out = buffer_of(g_device, std::vector<float>(4));
+  id<MTLBuffer> in = buffer_of(the_device(), counted(4)), out = buffer_of(the_device(), std::vector<float>(4));
   const auto data = [](id<MTLBuffer> buffer) {
     return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({4})
                                                  dataType:MPSDataTypeFloat32] autorelease];
   };
-  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   for (int turn = 0; turn < 3; ++turn) {
     [graph encodeToCommandBuffer:commands
                            feeds:[NSDictionary dictionaryWithObject:data(in) forKey:x]
@@ -59,13 +53,13 @@ static void graphs_and_copies_take_turns() {
   CHECK(values_in<float>(in) == std::vector<float>({30, 31, 32, 33}));
 }
 
-static void fences_are_made_and_used() {
-  id<MTLFence> fence = [g_device newFence];
-  CHECK([fence device] == g_device);
+TEST(fences_are_made_and_used) {
+  id<MTLFence> fence = [the_device() newFence];
+  CHECK([fence device] == the_device());
   [fence setLabel:@"order"];
   CHECK([[fence label] isEqualToString:@"order"]);
-  id<MTLBuffer> buffer = buffer_of<uint8_t>(g_device, std::vector<uint8_t>(4));
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLBuffer> buffer = buffer_of<uint8_t>(the_device(), std::vector<uint8_t>(4));
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   id<MTLBlitCommandEncoder> first = [commands blitCommandEncoder];
   [first fillBuffer:buffer range:NSMakeRange(0, 4) value:1];
   [first updateFence:fence];
@@ -79,14 +73,14 @@ static void fences_are_made_and_used() {
   [fence release];
 }
 
-static void buffers_live_until_they_are_copied() {
-  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
-  id<MTLBuffer> target = buffer_of<uint8_t>(g_device, std::vector<uint8_t>(3));
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+TEST(buffers_live_until_they_are_copied) {
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
+  id<MTLBuffer> target = buffer_of<uint8_t>(the_device(), std::vector<uint8_t>(3));
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   @autoreleasepool {
     [commands encodeWaitForEvent:event value:1];
     id<MTLBlitCommandEncoder> encoder = [commands blitCommandEncoder];
-    [encoder copyFromBuffer:buffer_of<uint8_t>(g_device, {5, 6, 7})
+    [encoder copyFromBuffer:buffer_of<uint8_t>(the_device(), {5, 6, 7})
                sourceOffset:0
                    toBuffer:target
           destinationOffset:0
@@ -101,14 +95,14 @@ static void buffers_live_until_they_are_copied() {
 
 #ifndef __APPLE__
 // On a Mac each of these aborts the process.
-static void mistakes_raise() {
+TEST(mistakes_raise) {
   id nothing = nil;
-  id<MTLBuffer> buffer = buffer_of<uint8_t>(g_device, std::vector<uint8_t>(8));
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLBuffer> buffer = buffer_of<uint8_t>(the_device(), std::vector<uint8_t>(8));
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   id<MTLBlitCommandEncoder> encoder = [commands blitCommandEncoder];
   CHECK_RAISES([commands blitCommandEncoder]);
   CHECK_RAISES([commands commit]);
-  CHECK_RAISES([commands encodeSignalEvent:[[g_device newSharedEvent] autorelease] value:1]);
+  CHECK_RAISES([commands encodeSignalEvent:[[the_device() newSharedEvent] autorelease] value:1]);
   CHECK_RAISES([encoder fillBuffer:buffer range:NSMakeRange(6, 3) value:0]);
   CHECK_RAISES([encoder fillBuffer:buffer range:NSMakeRange(20, 1) value:0]);
   CHECK_RAISES([encoder fillBuffer:nothing range:NSMakeRange(0, 1) value:0]);
@@ -121,7 +115,7 @@ static void mistakes_raise() {
   CHECK_RAISES([encoder pushDebugGroup:nothing]);
   CHECK_RAISES([encoder insertDebugSignpost:nothing]);
   for (id<MTLDevice> other in [MTLCopyAllDevices() autorelease]) {
-    if (other == g_device) continue;
+    if (other == the_device()) continue;
     CHECK_RAISES([encoder fillBuffer:buffer_of<uint8_t>(other, {1}) range:NSMakeRange(0, 1) value:0]);
   }
   [encoder endEncoding];
@@ -132,8 +126,8 @@ static void mistakes_raise() {
 }
 
 // An encoder that is dropped has ended.
-static void a_dropped_encoder_frees_its_command_buffer() {
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+TEST(a_dropped_encoder_frees_its_command_buffer) {
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   @autoreleasepool {
     [commands blitCommandEncoder];
   }
@@ -141,20 +135,4 @@ static void a_dropped_encoder_frees_its_command_buffer() {
 }
 #endif
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    bytes_are_copied_and_filled_in_order();
-    graphs_and_copies_take_turns();
-    fences_are_made_and_used();
-    buffers_live_until_they_are_copied();
-#ifndef __APPLE__
-    mistakes_raise();
-    a_dropped_encoder_frees_its_command_buffer();
-#endif
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

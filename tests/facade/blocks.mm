@@ -62,7 +62,7 @@ static Adder make_adder(int offset, id captured) {
   } copy] autorelease];
 }
 
-static void captured_objects_are_retained() {
+TEST(captured_objects_are_retained) {
   g_deallocated = 0;
   Adder block;
   @autoreleasepool {
@@ -80,7 +80,7 @@ static void captured_objects_are_retained() {
   CHECK(g_deallocated == 1);
 }
 
-static void a_block_in_its_scope_is_an_object() {
+TEST(a_block_in_its_scope_is_an_object) {
   int base = 5;
   Adder block = ^(int x) {
     return x + base;
@@ -96,7 +96,7 @@ static void a_block_in_its_scope_is_an_object() {
   [copy release];
 }
 
-static void global_blocks_are_never_copied() {
+TEST(global_blocks_are_never_copied) {
   CHECK([(id)g_global_block copy] == (id)g_global_block);
   CHECK([(id)g_global_block retain] == (id)g_global_block);
   [(id)g_global_block release];
@@ -105,7 +105,7 @@ static void global_blocks_are_never_copied() {
   CHECK(g_early_block(2) == 42);
 }
 
-static void block_variables_are_shared() {
+TEST(block_variables_are_shared) {
   __block int count = 0;
   void (^increment)(void) = [^{
     ++count;
@@ -124,7 +124,7 @@ static void block_variables_are_shared() {
   CHECK(count == 14);
 }
 
-static void block_variables_outlive_their_scope() {
+TEST(block_variables_outlive_their_scope) {
   Adder counter;
   {
     __block int total = 100;
@@ -137,7 +137,7 @@ static void block_variables_outlive_their_scope() {
   [counter release];
 }
 
-static void block_variables_of_object_type_are_not_retained() {
+TEST(block_variables_of_object_type_are_not_retained) {
   g_deallocated = 0;
   __block Witness* witness = [Witness new];
   void (^block)(void) = [^{
@@ -149,7 +149,7 @@ static void block_variables_of_object_type_are_not_retained() {
   [block release];
 }
 
-static void blocks_capture_blocks() {
+TEST(blocks_capture_blocks) {
   g_deallocated = 0;
   Adder outer;
   @autoreleasepool {
@@ -167,7 +167,7 @@ static void blocks_capture_blocks() {
   CHECK(g_deallocated == 1);
 }
 
-static void captured_cxx_objects_are_copied_and_destroyed() {
+TEST(captured_cxx_objects_are_copied_and_destroyed) {
   auto shared = std::make_shared<int>(7);
   CHECK(shared.use_count() == 1);
   {
@@ -193,7 +193,7 @@ static void captured_cxx_objects_are_copied_and_destroyed() {
   }
 }
 
-static void collections_keep_blocks() {
+TEST(collections_keep_blocks) {
   g_deallocated = 0;
   @autoreleasepool {
     NSMutableArray* array = [NSMutableArray array];
@@ -216,7 +216,7 @@ static void collections_keep_blocks() {
   CHECK(g_deallocated == 3);
 }
 
-static void properties_copy_blocks() {
+TEST(properties_copy_blocks) {
   g_deallocated = 0;
   Keeper* keeper = [Keeper new];
   @autoreleasepool {
@@ -240,7 +240,7 @@ static void properties_copy_blocks() {
   CHECK(g_deallocated == 1);
 }
 
-static void foundation_calls_blocks() {
+TEST(foundation_calls_blocks) {
   NSArray* array = [NSArray arrayWithObjects:@"a", @"b", @"c", nil];
   __block NSUInteger seen = 0;
   NSMutableString* text = [NSMutableString string];
@@ -253,7 +253,7 @@ static void foundation_calls_blocks() {
   CHECK(seen == 1);
 }
 
-static void counts_are_atomic() {
+TEST(counts_are_atomic) {
   g_deallocated = 0;
   constexpr int kThreads = 8;
   constexpr int kRounds = 20000;
@@ -293,7 +293,7 @@ static void counts_are_atomic() {
 
 #ifndef __APPLE__
 // As on a Mac, where an imitation is asked for; else the block moves, so that nothing is lost.
-static void retaining_a_block_in_its_scope() {
+TEST(retaining_a_block_in_its_scope) {
   int captured = std::atoi("7");
   int (^block)() = ^{
     return captured;
@@ -306,24 +306,4 @@ static void retaining_a_block_in_its_scope() {
 }
 #endif
 
-int main() {
-  @autoreleasepool {
-#ifndef __APPLE__
-    retaining_a_block_in_its_scope();
-    if (std::getenv("ALLOY_PRETEND") != nullptr) return check::summary();
-#endif
-    captured_objects_are_retained();
-    a_block_in_its_scope_is_an_object();
-    global_blocks_are_never_copied();
-    block_variables_are_shared();
-    block_variables_outlive_their_scope();
-    block_variables_of_object_type_are_not_retained();
-    blocks_capture_blocks();
-    captured_cxx_objects_are_copied_and_destroyed();
-    collections_keep_blocks();
-    properties_copy_blocks();
-    foundation_calls_blocks();
-    counts_are_atomic();
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

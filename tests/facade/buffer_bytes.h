@@ -1,11 +1,7 @@
 // Buffers and their elements, also where the host does not see the memory of the device.
 #pragma once
 
-#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
-
-#include <vector>
-
-#include "check.h"
+#include "objects.h"
 
 template <class T>
 id<MTLBuffer> buffer_of(id<MTLDevice> device, const std::vector<T>& values) {
@@ -35,12 +31,6 @@ std::vector<T> values_of(MPSNDArray* array) {
   std::vector<T> values(count);
   [array readBytes:values.data() strideBytes:nil];
   return values;
-}
-
-inline NSArray<NSNumber*>* numbers(std::initializer_list<int> values) {
-  NSMutableArray* result = [NSMutableArray array];
-  for (int value : values) [result addObject:[NSNumber numberWithInt:value]];
-  return result;
 }
 
 // Commits what was encoded and waits for it; it must succeed.

@@ -4,34 +4,21 @@
 
 #ifndef __APPLE__  // declared by SDKs from macOS 15 on
 
-static MPSGraphShapedType* typed(const Shape& shape, MPSDataType type = MPSDataTypeFloat32) {
-  return [[[MPSGraphShapedType alloc] initWithShape:numbers(shape) dataType:type] autorelease];
-}
-
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
-
-static MPSGraphDevice* device() {
-  return [MPSGraphDevice deviceWithMTLDevice:[MTLCreateSystemDefaultDevice() autorelease]];
-}
-
 static MPSGraphCompilationDescriptor* calling(NSDictionary* callables) {
   MPSGraphCompilationDescriptor* descriptor = [[MPSGraphCompilationDescriptor new] autorelease];
   [descriptor setCallables:callables];
   return descriptor;
 }
 
-static NSDictionary* named(NSString* name, MPSGraphExecutable* executable) {
-  return [NSDictionary dictionaryWithObject:executable forKey:name];
-}
+static NSDictionary* named(NSString* name, MPSGraphExecutable* executable) { return pair(executable, name); }
 
 static MPSGraphExecutable* compiled(MPSGraph* graph, NSArray<MPSGraphTensor*>* feeds, NSArray<MPSGraphTensor*>* targets,
                                     NSDictionary* callables = nil) {
   NSMutableDictionary* types = [NSMutableDictionary dictionary];
   for (MPSGraphTensor* feed in feeds) {
-    [types setObject:[[[MPSGraphShapedType alloc] initWithShape:[feed shape] dataType:[feed dataType]] autorelease]
-              forKey:feed];
+    [types setObject:type_of(shape_of([feed shape]), [feed dataType]) forKey:feed];
   }
-  return [graph compileWithDevice:device()
+  return [graph compileWithDevice:the_graph_device()
                             feeds:types
                     targetTensors:targets
                  targetOperations:nil
@@ -39,28 +26,21 @@ static MPSGraphExecutable* compiled(MPSGraph* graph, NSArray<MPSGraphTensor*>* f
 }
 
 static Array run(MPSGraphExecutable* executable, const Array& x) {
-  id<MTLCommandQueue> queue = [[[MTLCreateSystemDefaultDevice() autorelease] newCommandQueue] autorelease];
-  NSArray* results = [executable runWithMTLCommandQueue:queue
-                                            inputsArray:list(tensor_data(x))
-                                           resultsArray:nil
-                                    executionDescriptor:nil];
-  return read_array([results objectAtIndex:0]);
+  return read_array([results_of(executable, list(tensor_data(x))) objectAtIndex:0]);
 }
 
 // x * x and 3 x, of any number of rows.
 static MPSGraphExecutable* square_and_triple(bool open = true) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = placeholder(g, {open ? -1 : 2, 3});
-  MPSGraphTensor* three = [g constantWithScalar:3 dataType:MPSDataTypeFloat32];
-  return compiled(g, list(x),
-                  [NSArray arrayWithObjects:[g squareWithTensor:x name:nil],
-                                            [g multiplicationWithPrimaryTensor:x secondaryTensor:three name:nil], nil]);
+  MPSGraphTensor* three = scalar(g, 3);
+  return compiled(g, list(x), list([g squareWithTensor:x name:nil], times(g, x, three)));
 }
 
 static NSArray<MPSGraphTensor*>* call(MPSGraph* g, MPSGraphTensor* x, const Shape& shape = {2, 3}) {
   return [g callSymbolName:@"both"
               inputTensors:list(x)
-               outputTypes:[NSArray arrayWithObjects:typed(shape), typed(shape), nil]
+               outputTypes:list(type_of(shape), type_of(shape))
                       name:@"a call"];
 }
 
@@ -70,14 +50,12 @@ static MPSGraphExecutable* caller(NSDictionary* callables, MPSGraph* g = [[MPSGr
   NSArray* first = call(g, x);
   CHECK([first count] == 2 && [[[first objectAtIndex:0] shape] isEqual:numbers({2, 3})]);
   MPSGraphTensor* fourth = [call(g, [first objectAtIndex:0]) objectAtIndex:0];
-  return compiled(g, list(x),
-                  list([g subtractionWithPrimaryTensor:fourth secondaryTensor:[first objectAtIndex:1] name:nil]),
-                  callables);
+  return compiled(g, list(x), list(minus(g, fourth, [first objectAtIndex:1])), callables);
 }
 
 static double expected(double v) { return v * v * v * v - 3 * v; }
 
-static void calls_of_an_executable() {
+TEST(calls_of_an_executable) {
   const Array x = random_array({2, 3});
   for (const bool open : {true, false}) {
     NSDictionary* callables = named(@"both", square_and_triple(open));
@@ -88,7 +66,7 @@ static void calls_of_an_executable() {
     // A call of what calls.
     MPSGraph* g = [[MPSGraph new] autorelease];
     MPSGraphTensor* y = placeholder(g, {2, 3});
-    NSArray* outer = [g callSymbolName:@"outer" inputTensors:list(y) outputTypes:list(typed({2, 3})) name:nil];
+    NSArray* outer = [g callSymbolName:@"outer" inputTensors:list(y) outputTypes:list(type_of({2, 3})) name:nil];
     MPSGraphExecutable* nested = compiled(g, list(y), list([g negativeWithTensor:[outer objectAtIndex:0] name:nil]),
                                           named(@"outer", executable));
     CHECK_ARRAY(run(nested, x), map(x, [](double v) { return -expected(v); }));
@@ -98,7 +76,7 @@ static void calls_of_an_executable() {
   MPSGraphTensor* y = placeholder(g, {2, 3});
   // A type without a shape fits every shape.
   MPSGraphShapedType* const unranked = [[MPSGraphShapedType new] autorelease];
-  for (MPSGraphShapedType* const type : {typed({-1, 3}), unranked}) {
+  for (MPSGraphShapedType* const type : {type_of({-1, 3}), unranked}) {
     NSArray* result = [g callSymbolName:@"f" inputTensors:list(y) outputTypes:list(type) name:nil];
     for (const bool negates : {true, false, true}) {
       MPSGraph* own = [[MPSGraph new] autorelease];
@@ -112,7 +90,7 @@ static void calls_of_an_executable() {
 }
 
 // By the graph's own run methods, whose descriptor has one of compilation.
-static void calls_of_a_run() {
+TEST(calls_of_a_run) {
   const Array x = random_array({2, 3});
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *y = placeholder(g, {2, 3}), *tripled = [call(g, y) objectAtIndex:1];
@@ -120,7 +98,7 @@ static void calls_of_a_run() {
   [descriptor setCompilationDescriptor:calling(named(@"both", square_and_triple()))];
   [descriptor setWaitUntilCompleted:YES];
   for (int times = 0; times < 2; ++times) {
-    NSDictionary* results = [g runAsyncWithFeeds:[NSDictionary dictionaryWithObject:tensor_data(x) forKey:y]
+    NSDictionary* results = [g runAsyncWithFeeds:pair(tensor_data(x), y)
                                    targetTensors:list(tripled)
                                 targetOperations:nil
                              executionDescriptor:descriptor];
@@ -129,12 +107,12 @@ static void calls_of_a_run() {
 }
 
 // In a branch, and in a package, which has the executable inside.
-static void calls_inside() {
+TEST(calls_inside) {
   const Array x = random_array({2, 3});
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* y = placeholder(g, {2, 3});
-  MPSGraphTensor* none = [g constantWithScalar:0 dataType:MPSDataTypeFloat32];
-  MPSGraphTensor* sum = [g reductionSumWithTensor:y axes:nil name:nil];
+  MPSGraphTensor* none = scalar(g, 0);
+  MPSGraphTensor* sum = total_of(g, y);
   NSArray* chosen = [g ifWithPredicateTensor:[g greaterThanWithPrimaryTensor:sum secondaryTensor:none name:nil]
       thenBlock:^{
         return list([call(g, y) objectAtIndex:1]);
@@ -160,54 +138,37 @@ static void calls_inside() {
   [[NSFileManager defaultManager] removeItemAtPath:path error:nil];
 }
 
-static void calls_that_do_not_fit() {
+TEST(calls_that_do_not_fit) {
   MPSGraphExecutable* both = square_and_triple();
   CHECK_RAISES(caller(nil));
   CHECK_RAISES(caller(named(@"other", both)));
   CHECK_RAISES(calling(named(@"both", (id) @"no executable")));
-  CHECK_RAISES(calling([NSDictionary dictionaryWithObject:both forKey:[NSNumber numberWithInt:1]]));
+  CHECK_RAISES(calling(pair(both, [NSNumber numberWithInt:1])));
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(g, {2, 3}), *wide = placeholder(g, {2, 4}), *y = [call(g, x) objectAtIndex:0];
   const auto compile = [&](MPSGraphTensor* feed, NSArray* results) {
     compiled(g, list(feed), list([results objectAtIndex:0]), named(@"both", both));
   };
-  NSArray* types = [NSArray arrayWithObjects:typed({2, 3}), typed({2, 3}), nil];
+  NSArray* types = list(type_of({2, 3}), type_of({2, 3}));
   compile(x, list(y));
   CHECK_RAISES(compile(wide, call(g, wide)));    // another input
   CHECK_RAISES(compile(x, call(g, x, {3, 2})));  // other results
-  CHECK_RAISES(compile(x, [g callSymbolName:@"both" inputTensors:list(x) outputTypes:list(typed({2, 3})) name:nil]));
-  CHECK_RAISES(compile(x, [g callSymbolName:@"both"
-                               inputTensors:[NSArray arrayWithObjects:x, x, nil]
-                                outputTypes:types
-                                       name:nil]));
+  CHECK_RAISES(compile(x, [g callSymbolName:@"both" inputTensors:list(x) outputTypes:list(type_of({2, 3})) name:nil]));
+  CHECK_RAISES(compile(x, [g callSymbolName:@"both" inputTensors:list(x, x) outputTypes:types name:nil]));
   CHECK_RAISES([g callSymbolName:@"both" inputTensors:[NSArray array] outputTypes:types name:nil]);
   CHECK_RAISES([g callSymbolName:@"both" inputTensors:list(x) outputTypes:[NSArray array] name:nil]);
   CHECK_RAISES([g callSymbolName:@"both" inputTensors:list(x) outputTypes:list(@"no type") name:nil]);
   CHECK_RAISES([g callSymbolName:(id)list(x) inputTensors:list(x) outputTypes:types name:nil]);
   CHECK_RAISES([g gradientForPrimaryTensor:y withTensors:list(x) name:nil]);
-  CHECK_RAISES([g runWithFeeds:[NSDictionary dictionaryWithObject:tensor_data(Array({2, 3})) forKey:x]
-                 targetTensors:list(y)
-              targetOperations:nil]);
+  CHECK_RAISES([g runWithFeeds:pair(tensor_data(Array({2, 3})), x) targetTensors:list(y) targetOperations:nil]);
   // Variables belong to their own graph.
   MPSGraph* with_state = [[MPSGraph new] autorelease];
   MPSGraphTensor *z = placeholder(with_state, {2, 3}), *state = variable(with_state, Array({2, 3}, 1.0));
-  MPSGraphTensor* sum = [with_state additionWithPrimaryTensor:z secondaryTensor:state name:nil];
-  both = compiled(with_state, list(z), [NSArray arrayWithObjects:sum, sum, nil]);
+  MPSGraphTensor* sum = plus(with_state, z, state);
+  both = compiled(with_state, list(z), list(sum, sum));
   CHECK_RAISES(compile(x, list(y)));
 }
 
 #endif
 
-int main() {
-#ifdef __APPLE__
-  return 77;
-#else
-  @autoreleasepool {
-    calls_of_an_executable();
-    calls_of_a_run();
-    calls_inside();
-    calls_that_do_not_fit();
-  }
-  return check::summary();
-#endif
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

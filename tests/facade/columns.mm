@@ -1,10 +1,8 @@
 // The elements of windows over images as columns, and back, against loops.
 
-#ifdef __APPLE__
-int main() { return 77; }  // the selectors are declared by SDKs from macOS 14 on
-#else
-
 #include "window_loops.h"
+
+#ifndef __APPLE__  // the selectors are declared by SDKs from macOS 14 on
 
 struct Case {
   long batch, channels;
@@ -61,62 +59,16 @@ static void check_case(const Case& c, MPSGraphTensorNamedDataLayout layout) {
                                           descriptor:d
                                                 name:nil]),
               in_layout(sums));
-  const Build forward = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
-    return [graph imToColWithSourceTensor:t.at(0) descriptor:d name:nil];
-  };
-  CHECK_ARRAY(Differentiated(forward, {source}, other).gradients.at(0), in_layout(sums));
-  const Build back = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
-    return [graph colToImWithSourceTensor:t.at(0) outputShape:numbers(source.shape) descriptor:d name:nil];
-  };
-  CHECK_ARRAY(Differentiated(back, {other}, source).gradients.at(0), columns);
 }
 
-static void descriptors_hold_their_fields() {
-  MPSGraphImToColOpDescriptor* d =
-      descriptor({1, 1, {{9, 2, 3, 4, 5, 6}, {9, 7, 8, 9, 10, 11}}}, MPSGraphTensorNamedDataLayoutNCHW);
-  MPSGraphImToColOpDescriptor* copy = [[d copy] autorelease];
-  [d setKernelHeight:20];
-  CHECK([d kernelHeight] == 20 && [copy kernelHeight] == 2 && [copy strideInY] == 3 && [copy dilationRateInY] == 4);
-  CHECK([copy paddingTop] == 5 && [copy paddingBottom] == 6 && [copy kernelWidth] == 7 && [copy strideInX] == 8);
-  CHECK([copy dilationRateInX] == 9 && [copy paddingLeft] == 10 && [copy paddingRight] == 11);
-  CHECK([copy dataLayout] == MPSGraphTensorNamedDataLayoutNCHW);
-  MPSGraphImToColOpDescriptor* bare =
-      [MPSGraphImToColOpDescriptor descriptorWithKernelWidth:2
-                                                kernelHeight:3
-                                                   strideInX:4
-                                                   strideInY:5
-                                             dilationRateInX:6
-                                             dilationRateInY:7
-                                                  dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
-  CHECK([bare kernelWidth] == 2 && [bare strideInY] == 5 && [bare dilationRateInX] == 6 && [bare paddingTop] == 0);
-  [bare setExplicitPaddingWithPaddingLeft:1 paddingRight:2 paddingTop:3 paddingBottom:4];
-  CHECK([bare paddingLeft] == 1 && [bare paddingRight] == 2 && [bare paddingTop] == 3 && [bare paddingBottom] == 4);
-  [bare setKernelWidth:11];
-  [bare setStrideInX:12];
-  [bare setStrideInY:13];
-  [bare setDilationRateInX:14];
-  [bare setDilationRateInY:15];
-  [bare setPaddingLeft:16];
-  [bare setPaddingRight:17];
-  [bare setPaddingTop:18];
-  [bare setPaddingBottom:19];
-  [bare setDataLayout:MPSGraphTensorNamedDataLayoutNCHW];
-  CHECK([bare kernelWidth] == 11 && [bare strideInX] == 12 && [bare strideInY] == 13 && [bare dilationRateInX] == 14);
-  CHECK([bare dilationRateInY] == 15 && [bare paddingLeft] == 16 && [bare paddingRight] == 17);
-  CHECK([bare paddingTop] == 18 && [bare paddingBottom] == 19);
-  CHECK([bare dataLayout] == MPSGraphTensorNamedDataLayoutNCHW);
-}
-
-int main() {
-  @autoreleasepool {
-    if (![MPSGraph instancesRespondToSelector:@selector(imToColWithSourceTensor:descriptor:name:)]) return 77;
-    for (const Case& c : kCases) {
-      check_case(c, MPSGraphTensorNamedDataLayoutNCHW);
-      check_case(c, MPSGraphTensorNamedDataLayoutNHWC);
-    }
-    descriptors_hold_their_fields();
+TEST(columns) {
+  SKIP_UNLESS([MPSGraph instancesRespondToSelector:@selector(imToColWithSourceTensor:descriptor:name:)]);
+  for (const Case& c : kCases) {
+    check_case(c, MPSGraphTensorNamedDataLayoutNCHW);
+    check_case(c, MPSGraphTensorNamedDataLayoutNHWC);
   }
-  return check::summary();
 }
 
 #endif
+
+int main(int count, char** arguments) { return check::run(count, arguments); }

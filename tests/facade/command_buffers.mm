@@ -1,9 +1,6 @@
 // What command buffers are made with and say of themselves: descriptors, bounds, times, groups, predicates, heaps for
 // temporary memory, handles of events.
 
-#import <Foundation/Foundation.h>
-#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,23 +8,20 @@
 
 #include "buffer_bytes.h"
 
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
-
-static void descriptors_say_how_buffers_are_made() {
+TEST(descriptors_say_how_buffers_are_made) {
   MTLCommandBufferDescriptor* descriptor = [[MTLCommandBufferDescriptor new] autorelease];
   CHECK([descriptor retainedReferences] && [descriptor errorOptions] == MTLCommandBufferErrorOptionNone);
   [descriptor setErrorOptions:MTLCommandBufferErrorOptionEncoderExecutionStatus];
-  id<MTLCommandBuffer> buffer = [g_queue commandBufferWithDescriptor:descriptor];
+  id<MTLCommandBuffer> buffer = [the_queue() commandBufferWithDescriptor:descriptor];
   CHECK([buffer retainedReferences]);
   CHECK([buffer errorOptions] == MTLCommandBufferErrorOptionEncoderExecutionStatus);
   [descriptor setRetainedReferences:NO];
   MTLCommandBufferDescriptor* copy = [[descriptor copy] autorelease];
   CHECK(![copy retainedReferences] && [copy errorOptions] == MTLCommandBufferErrorOptionEncoderExecutionStatus);
-  CHECK(![[g_queue commandBufferWithDescriptor:copy] retainedReferences]);
-  id<MTLCommandBuffer> unretained = [g_queue commandBufferWithUnretainedReferences];
+  CHECK(![[the_queue() commandBufferWithDescriptor:copy] retainedReferences]);
+  id<MTLCommandBuffer> unretained = [the_queue() commandBufferWithUnretainedReferences];
   CHECK(unretained != nil && ![unretained retainedReferences]);
-  CHECK([[g_queue commandBuffer] retainedReferences]);
+  CHECK([[the_queue() commandBuffer] retainedReferences]);
 #ifndef __APPLE__  // declared by SDKs from macOS 15 on
   [descriptor setLogState:nil];
   CHECK([descriptor logState] == nil);
@@ -37,8 +31,8 @@ static void descriptors_say_how_buffers_are_made() {
   CHECK([wrapped errorOptions] == MTLCommandBufferErrorOptionEncoderExecutionStatus);
 }
 
-static void scheduling_has_a_time() {
-  id<MTLCommandBuffer> buffer = [g_queue commandBuffer];
+TEST(scheduling_has_a_time) {
+  id<MTLCommandBuffer> buffer = [the_queue() commandBuffer];
   CHECK([buffer kernelStartTime] == 0 && [buffer kernelEndTime] == 0);
   finish(buffer);
   MPSCommandBuffer* wrapped = [MPSCommandBuffer commandBufferWithCommandBuffer:buffer];
@@ -48,8 +42,8 @@ static void scheduling_has_a_time() {
   CHECK([wrapped kernelStartTime] == [buffer kernelStartTime] && [wrapped kernelEndTime] == [buffer kernelEndTime]);
 }
 
-static void groups_nest() {
-  id<MTLCommandBuffer> buffer = [g_queue commandBuffer];
+TEST(groups_nest) {
+  id<MTLCommandBuffer> buffer = [the_queue() commandBuffer];
   MPSCommandBuffer* wrapped = [MPSCommandBuffer commandBufferWithCommandBuffer:buffer];
   [buffer pushDebugGroup:@"outer"];
   [wrapped pushDebugGroup:@"inner"];
@@ -64,10 +58,10 @@ static void groups_nest() {
 }
 
 // The third buffer of a queue for two comes when the first one is completed.
-static void a_queue_bounds_its_uncompleted_buffers() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueueWithMaxCommandBufferCount:2];
-  CHECK([queue device] == g_device);
-  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
+TEST(a_queue_bounds_its_uncompleted_buffers) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueueWithMaxCommandBufferCount:2];
+  CHECK([queue device] == the_device());
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
   id<MTLCommandBuffer> first = [queue commandBuffer], second = [queue commandBuffer];
   [first encodeWaitForEvent:event value:1];
   [first commit];
@@ -89,8 +83,8 @@ static void a_queue_bounds_its_uncompleted_buffers() {
   [queue release];
 }
 
-static void buffers_that_are_dropped_make_room() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueueWithMaxCommandBufferCount:1];
+TEST(buffers_that_are_dropped_make_room) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueueWithMaxCommandBufferCount:1];
   for (int i = 0; i < 5; ++i) {
     @autoreleasepool {
       CHECK([queue commandBuffer] != nil);
@@ -104,8 +98,8 @@ static void buffers_that_are_dropped_make_room() {
 }
 
 // A handler may ask for the next buffer of a full queue: the one it is told of is completed.
-static void handlers_may_ask_for_the_next_buffer() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueueWithMaxCommandBufferCount:1];
+TEST(handlers_may_ask_for_the_next_buffer) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueueWithMaxCommandBufferCount:1];
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   @autoreleasepool {
     id<MTLCommandBuffer> buffer = [queue commandBuffer];
@@ -136,8 +130,8 @@ static void wait_in_handler(id<MTLCommandBuffer> buffer, dispatch_semaphore_t do
 }
 
 // A handler cannot wait for handlers that are called after it.
-static void handlers_wait_for_what_does_not_wait_for_them() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueue], other = [g_device newCommandQueue];
+TEST(handlers_wait_for_what_does_not_wait_for_them) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueue], other = [the_device() newCommandQueue];
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   MTLCommandBufferHandler nothing = ^(id<MTLCommandBuffer>) {
   };
@@ -177,22 +171,22 @@ static MPSGraphTensorData* data_over(id<MTLBuffer> buffer) {
 }
 
 // The number that decides is written by the same command buffer.
-static void predicates_decide_when_their_turn_comes() {
+TEST(predicates_decide_when_their_turn_comes) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = [graph placeholderWithShape:numbers({2}) dataType:MPSDataTypeFloat32 name:nil];
   MPSGraphTensor* y = [graph additionWithPrimaryTensor:x
                                        secondaryTensor:[graph constantWithScalar:1 dataType:MPSDataTypeFloat32]
                                                   name:nil];
-  id<MTLBuffer> number = buffer_of<uint32_t>(g_device, {7, 1});
-  id<MTLBuffer> skipped = buffer_of<float>(g_device, {-1, -1}), run = buffer_of<float>(g_device, {-1, -1});
+  id<MTLBuffer> number = buffer_of<uint32_t>(the_device(), {7, 1});
+  id<MTLBuffer> skipped = buffer_of<float>(the_device(), {-1, -1}), run = buffer_of<float>(the_device(), {-1, -1});
   MPSPredicate* predicate = [MPSPredicate predicateWithBuffer:number offset:4];
   CHECK([predicate predicateBuffer] == number && [predicate predicateOffset] == 4);
-  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   CHECK([commands predicate] == nil);
   [commands setPredicate:predicate];
   CHECK([commands predicate] == predicate);
   const auto encode = [&](MPSCommandBuffer* to, id<MTLBuffer> out) {
-    id<MTLBuffer> in = buffer_of<float>(g_device, {1, 2});
+    id<MTLBuffer> in = buffer_of<float>(the_device(), {1, 2});
     [graph encodeToCommandBuffer:to
                            feeds:[NSDictionary dictionaryWithObject:data_over(in) forKey:x]
                 targetOperations:nil
@@ -213,8 +207,8 @@ static void predicates_decide_when_their_turn_comes() {
   CHECK(values_in<float>(skipped) == std::vector<float>({-1, -1}));
   CHECK(values_in<float>(run) == std::vector<float>({2, 3}));
   // One of its own is 0 at first, and what is encoded without it runs.
-  MPSPredicate* own = [[[MPSPredicate alloc] initWithDevice:g_device] autorelease];
-  commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSPredicate* own = [[[MPSPredicate alloc] initWithDevice:the_device()] autorelease];
+  commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   [commands setPredicate:own];
   encode(commands, skipped);
   [commands setPredicate:nil];
@@ -241,7 +235,7 @@ static void predicates_decide_when_their_turn_comes() {
 - (id<MTLHeap>)newHeapWithDescriptor:(MTLHeapDescriptor*)descriptor {
   ++_made;
   if (_most > 0) [descriptor setSize:std::min([descriptor size], _most)];
-  return [g_device newHeapWithDescriptor:descriptor];
+  return [the_device() newHeapWithDescriptor:descriptor];
 }
 
 - (void)retireHeap:(id<MTLHeap>)heap cacheDelay:(double)seconds {
@@ -251,11 +245,11 @@ static void predicates_decide_when_their_turn_comes() {
 
 @end
 
-static void providers_make_the_heaps_of_temporary_memory() {
+TEST(providers_make_the_heaps_of_temporary_memory) {
   Provider* provider = [Provider new];
-  id<MTLBuffer> out = buffer_of(g_device, std::vector<float>(2));
+  id<MTLBuffer> out = buffer_of(the_device(), std::vector<float>(2));
   @autoreleasepool {
-    MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+    MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
     CHECK([commands heapProvider] == nil);
     [commands setHeapProvider:provider];
     CHECK([[MPSCommandBuffer commandBufferWithCommandBuffer:[commands rootCommandBuffer]] heapProvider] == provider);
@@ -266,7 +260,7 @@ static void providers_make_the_heaps_of_temporary_memory() {
                                descriptor:[MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
                                                                                  shape:numbers({2})]];
     [array importDataWithCommandBuffer:commands
-                            fromBuffer:buffer_of<float>(g_device, {4, 5})
+                            fromBuffer:buffer_of<float>(the_device(), {4, 5})
                         sourceDataType:MPSDataTypeFloat32
                                 offset:0
                             rowStrides:nil];
@@ -282,7 +276,7 @@ static void providers_make_the_heaps_of_temporary_memory() {
   CHECK(provider->_made == 1 && provider->_retired == 1);
   provider->_most = 1;
   @autoreleasepool {
-    MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+    MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
     [commands setHeapProvider:provider];
     [MPSTemporaryMatrix
         temporaryMatrixWithCommandBuffer:commands
@@ -297,32 +291,32 @@ static void providers_make_the_heaps_of_temporary_memory() {
   [provider release];
 }
 
-static void handles_stand_for_events() {
-  id<MTLSharedEvent> event = [g_device newSharedEvent];
+TEST(handles_stand_for_events) {
+  id<MTLSharedEvent> event = [the_device() newSharedEvent];
   [event setLabel:@"steps"];
   [event setSignaledValue:3];
   MTLSharedEventHandle* handle = [event newSharedEventHandle];
   CHECK([[handle label] isEqualToString:@"steps"]);
-  id<MTLSharedEvent> same = [g_device newSharedEventWithHandle:handle];
-  CHECK([same signaledValue] == 3 && [same device] == g_device);
+  id<MTLSharedEvent> same = [the_device() newSharedEventWithHandle:handle];
+  CHECK([same signaledValue] == 3 && [same device] == the_device());
   [same setSignaledValue:8];
   CHECK([event signaledValue] == 8);
   [event release];
-  id<MTLCommandBuffer> buffer = [g_queue commandBuffer];
+  id<MTLCommandBuffer> buffer = [the_queue() commandBuffer];
   [buffer encodeSignalEvent:same value:9];
   finish(buffer);
-  id<MTLSharedEvent> again = [g_device newSharedEventWithHandle:handle];
+  id<MTLSharedEvent> again = [the_device() newSharedEventWithHandle:handle];
   CHECK([again signaledValue] == 9);
   [same release];
   [again release];
 #ifndef __APPLE__
   id nothing = nil;
-  CHECK_RAISES([g_device newSharedEventWithHandle:nothing]);
+  CHECK_RAISES([the_device() newSharedEventWithHandle:nothing]);
   CHECK([MTLSharedEventHandle supportsSecureCoding]);
   NSKeyedArchiver* coder = [[[NSKeyedArchiver alloc] initForWritingWithMutableData:[NSMutableData data]] autorelease];
   CHECK_RAISES([handle encodeWithCoder:coder]);
-  CHECK_RAISES([g_device newCommandQueueWithMaxCommandBufferCount:0]);
-  CHECK_RAISES([g_queue commandBufferWithDescriptor:nothing]);
+  CHECK_RAISES([the_device() newCommandQueueWithMaxCommandBufferCount:0]);
+  CHECK_RAISES([the_queue() commandBufferWithDescriptor:nothing]);
   MTLSharedEventListener* listener = [MTLSharedEventListener sharedListener];
   CHECK(listener != nil && listener == [MTLSharedEventListener sharedListener]);
   CHECK([listener dispatchQueue] != nil);
@@ -330,24 +324,4 @@ static void handles_stand_for_events() {
   [handle release];
 }
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    descriptors_say_how_buffers_are_made();
-    scheduling_has_a_time();
-    groups_nest();
-    a_queue_bounds_its_uncompleted_buffers();
-    buffers_that_are_dropped_make_room();
-    handlers_may_ask_for_the_next_buffer();
-#ifndef __APPLE__
-    handlers_wait_for_what_does_not_wait_for_them();
-#endif
-    predicates_decide_when_their_turn_comes();
-    providers_make_the_heaps_of_temporary_memory();
-    handles_stand_for_events();
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -8,15 +8,21 @@
 
 #include "graph_testing.h"
 
+// A device of the list; what it holds lasts as long as the process.
 struct Machine {
   id<MTLDevice> device;
-  id<MTLCommandQueue> queue;
-  MPSGraphDevice* graph_device;
+  id<MTLCommandQueue> queue = [device newCommandQueue];
+  MPSGraphDevice* graph_device = [[MPSGraphDevice deviceWithMTLDevice:device] retain];
 
-  explicit Machine(id<MTLDevice> given)
-      : device(given),
-        queue([[given newCommandQueue] autorelease]),
-        graph_device([MPSGraphDevice deviceWithMTLDevice:given]) {}
+  explicit Machine(NSUInteger index) : device([[all() objectAtIndex:index] retain]) {}
+
+  static NSArray* all() {
+#if TARGET_OS_IPHONE  // where the tests are only compiled: it lists devices since version 18
+    return @[ the_device() ];
+#else
+    return [MTLCopyAllDevices() autorelease];
+#endif
+  }
 
   MPSGraphTensorData* data(const Array& array) const {
     return [[[MPSGraphTensorData alloc] initWithDevice:graph_device
@@ -26,14 +32,20 @@ struct Machine {
   }
 };
 
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
+static const Machine& remote() {
+  static const Machine machine(0);
+  return machine;
+}
+
+static const Machine& cpu() {
+  static const Machine machine(1);
+  return machine;
+}
 
 static MPSGraphExecutable* compile(const Machine& on, MPSGraph* graph, MPSGraphTensor* x, MPSGraphTensor* y,
                                    MPSGraphOperation* operation = nil) {
-  MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:[x shape]
-                                                               dataType:MPSDataTypeFloat32] autorelease];
   return [graph compileWithDevice:on.graph_device
-                            feeds:[NSDictionary dictionaryWithObject:type forKey:x]
+                            feeds:pair(type_of(shape_of([x shape])), x)
                     targetTensors:list(y)
                  targetOperations:operation == nil ? nil : list(operation)
             compilationDescriptor:nil];
@@ -44,25 +56,23 @@ static MPSGraphTensorData* run(const Machine& on, MPSGraphExecutable* executable
                          executionDescriptor:nil] objectAtIndex:0];
 }
 
-static void they_are_listed(const Machine& remote, const Machine& cpu) {
-  id<MTLDevice> first = MTLCreateSystemDefaultDevice();
-  CHECK(first == remote.device);
-  [first release];
-  CHECK([remote.device registryID] != [cpu.device registryID]);
-  CHECK(![[remote.device name] isEqualToString:[cpu.device name]]);
-  CHECK(![remote.device hasUnifiedMemory] && [cpu.device hasUnifiedMemory]);
+TEST(they_are_listed) {
+  CHECK([Machine::all() count] == 2 && the_device() == remote().device);
+  CHECK([remote().device registryID] != [cpu().device registryID]);
+  CHECK(![[remote().device name] isEqualToString:[cpu().device name]]);
+  CHECK(![remote().device hasUnifiedMemory] && [cpu().device hasUnifiedMemory]);
 }
 
-static void memory_that_the_host_does_not_see(const Machine& remote) {
+TEST(memory_that_the_host_does_not_see) {
   float numbers_of_host[] = {1, 2, 3};
-  id<MTLBuffer> buffer = [[remote.device newBufferWithBytes:numbers_of_host length:12 options:0] autorelease];
+  id<MTLBuffer> buffer = [[remote().device newBufferWithBytes:numbers_of_host length:12 options:0] autorelease];
   CHECK([buffer length] == 12 && [buffer contents] == nullptr);
-  CHECK([remote.device newBufferWithBytesNoCopy:numbers_of_host length:12 options:0 deallocator:nil] == nil);
+  CHECK([remote().device newBufferWithBytesNoCopy:numbers_of_host length:12 options:0 deallocator:nil] == nil);
   MPSGraphTensorData* data = [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
                                                                       shape:numbers({3})
                                                                    dataType:MPSDataTypeFloat32] autorelease];
   CHECK(read_array(data).values == std::vector<double>({1, 2, 3}));
-  buffer = [[remote.device newBufferWithLength:12 options:0] autorelease];
+  buffer = [[remote().device newBufferWithLength:12 options:0] autorelease];
   data = [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({3})
                                                dataType:MPSDataTypeFloat32] autorelease];
   CHECK(read_array(data).values == std::vector<double>({0, 0, 0}));
@@ -71,27 +81,26 @@ static void memory_that_the_host_does_not_see(const Machine& remote) {
 #ifndef __APPLE__  // declared by SDKs from macOS 14 on
 // What is loaded computes on the device that it is first used on, and on no other one, with the values that its
 // variables have had on another.
-static void a_package_is_of_no_device(const Machine& remote, const Machine& cpu) {
+TEST(a_package_is_of_no_device) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(graph, {2, 3}), *total = variable(graph, Array({2, 3}, 1.0));
-  MPSGraphTensor* sum = [graph additionWithPrimaryTensor:x secondaryTensor:total name:nil];
-  MPSGraphOperation* step = [graph assignVariable:total withValueOfTensor:sum name:nil];
+  MPSGraphTensor* sum = plus(graph, x, total);
+  MPSGraphOperation* step = assigned(graph, total, sum);
   const Array in = random_array({2, 3});
   const auto times = [&](double n) { return map(in, [n](double v) { return 1 + n * v; }); };
-  MPSGraphExecutable* executable = compile(remote, graph, x, sum, step);
-  CHECK_ARRAY(read_array(run(remote, executable, remote.data(in))), times(1));
+  MPSGraphExecutable* executable = compile(remote(), graph, x, sum, step);
+  CHECK_ARRAY(read_array(run(remote(), executable, remote().data(in))), times(1));
   char name[] = "/tmp/devices-XXXXXX";
   close(mkstemp(name));
   NSURL* url = [NSURL fileURLWithPath:[NSString stringWithUTF8String:name]];
   [executable serializeToMPSGraphPackageAtURL:url descriptor:nil];
-  for (const Machine* on : {&cpu, &remote}) {
-    const Machine& other = on == &cpu ? remote : cpu;
+  for (const Machine* on : {&cpu(), &remote()}) {
+    const Machine& other = on == &cpu() ? remote() : cpu();
     MPSGraphExecutable* loaded = [[[MPSGraphExecutable alloc] initWithMPSGraphPackageAtURL:url
                                                                      compilationDescriptor:nil] autorelease];
     CHECK_ARRAY(read_array(run(*on, loaded, on->data(in))), times(2));
     CHECK_RAISES(run(other, loaded, other.data(in)));
-    NSArray* types = list([[[MPSGraphShapedType alloc] initWithShape:numbers({2, 3})
-                                                            dataType:MPSDataTypeFloat32] autorelease]);
+    NSArray* types = list(type_of({2, 3}));
     CHECK_RAISES([loaded specializeWithDevice:other.graph_device inputTypes:types compilationDescriptor:nil]);
     CHECK_RAISES([loaded getOutputTypesWithDevice:other.graph_device inputTypes:types compilationDescriptor:nil]);
     CHECK([[loaded getOutputTypesWithDevice:on->graph_device inputTypes:types compilationDescriptor:nil] count] == 1);
@@ -100,105 +109,82 @@ static void a_package_is_of_no_device(const Machine& remote, const Machine& cpu)
   // A device that is told ahead is the one.
   MPSGraphExecutable* loaded = [[[MPSGraphExecutable alloc] initWithMPSGraphPackageAtURL:url
                                                                    compilationDescriptor:nil] autorelease];
-  [loaded specializeWithDevice:cpu.graph_device
-                    inputTypes:list([[[MPSGraphShapedType alloc] initWithShape:numbers({2, 3})
-                                                                      dataType:MPSDataTypeFloat32] autorelease])
-         compilationDescriptor:nil];
-  CHECK_RAISES(run(remote, loaded, remote.data(in)));
+  [loaded specializeWithDevice:cpu().graph_device inputTypes:list(type_of({2, 3})) compilationDescriptor:nil];
+  CHECK_RAISES(run(remote(), loaded, remote().data(in)));
   unlink(name);
 }
 #endif
 
-static void each_computes_on_its_own(const Machine& remote, const Machine& cpu) {
+TEST(each_computes_on_its_own) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(graph, {2, 3}), *y = [graph exponentWithTensor:[graph squareWithTensor:x name:nil]
                                                                             name:nil];
   const Array in = random_array({2, 3}, -1, 1);
   Array out[2];
-  for (const Machine* on : {&remote, &cpu}) {
+  for (const Machine* on : {&remote(), &cpu()}) {
     MPSGraphTensorData* result = run(*on, compile(*on, graph, x, y), on->data(in));
     CHECK([[result device] metalDevice] == on->device);
-    out[on == &cpu] = read_array(result);
+    out[on == &cpu()] = read_array(result);
     result = [[graph runWithMTLCommandQueue:on->queue
-                                      feeds:[NSDictionary dictionaryWithObject:on->data(in) forKey:x]
+                                      feeds:pair(on->data(in), x)
                               targetTensors:list(y)
                            targetOperations:nil] objectForKey:y];
     CHECK([[result device] metalDevice] == on->device);
-    CHECK(read_array(result).values == out[on == &cpu].values);
+    CHECK(read_array(result).values == out[on == &cpu()].values);
   }
   for (size_t i = 0; i < in.values.size(); ++i) CHECK_NEAR(out[0].values[i], out[1].values[i], 1e-6);
 }
 
 // A counter that both count.
-static void variables_go_where_the_run_is(const Machine& remote, const Machine& cpu) {
+TEST(variables_go_where_the_run_is) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(graph, {2}), *v = variable(graph, Array({2}, {10, 20}));
-  MPSGraphTensor* next = [graph additionWithPrimaryTensor:v secondaryTensor:x name:nil];
-  MPSGraphOperation* count = [graph assignVariable:v withValueOfTensor:next name:nil];
-  MPSGraphExecutable* counting[] = {compile(remote, graph, x, next, count), compile(cpu, graph, x, next, count)};
+  MPSGraphTensor* next = plus(graph, v, x);
+  MPSGraphOperation* count = assigned(graph, v, next);
+  MPSGraphExecutable* counting[] = {compile(remote(), graph, x, next, count), compile(cpu(), graph, x, next, count)};
   double expected = 10;
   for (int turn : {0, 0, 1, 1, 0, 1}) {
-    const Machine& on = turn == 0 ? remote : cpu;
+    const Machine& on = turn == 0 ? remote() : cpu();
     expected += turn + 1;
     const Array out = read_array(run(on, counting[turn], on.data(Array({2}, static_cast<double>(turn + 1)))));
     CHECK(out.values == std::vector<double>({expected, expected + 10}));
   }
 }
 
-static void nothing_reaches_into_another_device(const Machine& remote, const Machine& cpu) {
+TEST(nothing_reaches_into_another_device) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(graph, {2}), *y = [graph squareWithTensor:x name:nil];
-  MPSGraphExecutable* executable = compile(cpu, graph, x, y);
+  MPSGraphExecutable* executable = compile(cpu(), graph, x, y);
   const Array in({2}, {2, 3});
-  CHECK_RAISES(run(remote, executable, remote.data(in)));
-  CHECK_RAISES(run(cpu, executable, remote.data(in)));
-  CHECK_RAISES([executable specializeWithDevice:remote.graph_device
+  CHECK_RAISES(run(remote(), executable, remote().data(in)));
+  CHECK_RAISES(run(cpu(), executable, remote().data(in)));
+  CHECK_RAISES([executable specializeWithDevice:remote().graph_device
                                      inputTypes:[NSArray array]
                           compilationDescriptor:nil]);
-  CHECK_RAISES([graph runWithMTLCommandQueue:remote.queue
-                                       feeds:[NSDictionary dictionaryWithObject:cpu.data(in) forKey:x]
+  CHECK_RAISES([graph runWithMTLCommandQueue:remote().queue
+                                       feeds:pair(cpu().data(in), x)
                                targetTensors:list(y)
                             targetOperations:nil]);
-  CHECK(read_array(run(cpu, executable, cpu.data(in))).values == std::vector<double>({4, 9}));
+  CHECK(read_array(run(cpu(), executable, cpu().data(in))).values == std::vector<double>({4, 9}));
 }
 
 // The remote one lacks softmax, by its environment.
-static void a_device_says_which_op_it_lacks(const Machine& remote, const Machine& cpu) {
+TEST(a_device_says_which_op_it_lacks) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(graph, {2, 3}), *y = [graph softMaxWithTensor:x axis:-1 name:@"probabilities"];
   NSString* reason = nil;
   @try {
-    compile(remote, graph, x, y);
+    compile(remote(), graph, x, y);
   } @catch (NSException* exception) {
     reason = [exception reason];
   }
   CHECK(reason != nil && [reason hasPrefix:@"[softmax] The remote test device has no kernel for this op"]);
-  CHECK(read_array(run(cpu, compile(cpu, graph, x, y), cpu.data(Array({2, 3}, 1)))).values.size() == 6);
-  CHECK(compile(remote, graph, x, [graph squareWithTensor:x name:nil]) != nil);
+  CHECK(read_array(run(cpu(), compile(cpu(), graph, x, y), cpu().data(Array({2, 3}, 1)))).values.size() == 6);
+  CHECK(compile(remote(), graph, x, [graph squareWithTensor:x name:nil]) != nil);
 }
 
-int main() {
-  if (std::getenv("ALLOY_REMOTE_LACKS") == nullptr) {
-    std::printf("skipped: there is one device\n");
-    return 77;
-  }
-  @autoreleasepool {
-#if TARGET_OS_IPHONE  // where the tests are only compiled: it lists devices since version 18
-    NSArray* all = @[ MTLCreateSystemDefaultDevice() ];
-#else
-    NSArray* all = [MTLCopyAllDevices() autorelease];
-#endif
-    CHECK([all count] == 2);
-    const Machine remote([all objectAtIndex:0]), cpu([all objectAtIndex:1]);
-    they_are_listed(remote, cpu);
-    memory_that_the_host_does_not_see(remote);
-#ifndef __APPLE__
-    a_package_is_of_no_device(remote, cpu);
-#endif
-    each_computes_on_its_own(remote, cpu);
-    variables_go_where_the_run_is(remote, cpu);
-    nothing_reaches_into_another_device(remote, cpu);
-    a_device_says_which_op_it_lacks(remote, cpu);
-  }
-  return check::summary();
+int main(int count, char** arguments) {
+  if (std::getenv("ALLOY_REMOTE_LACKS") != nullptr) return check::run(count, arguments);
+  std::printf("skipped: there is one device\n");
+  return 77;
 }

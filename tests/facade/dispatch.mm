@@ -3,6 +3,10 @@
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 #import <dispatch/dispatch.h>
+#ifdef __APPLE__  // of macOS's Foundation, but not of its kin's
+#include <mach/mach.h>
+#endif
+#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
@@ -11,7 +15,7 @@
 
 #include "check.h"
 
-static void once_runs_once() {
+TEST(once_runs_once) {
   static dispatch_once_t once;
   static std::atomic<int> runs{0};
   static std::atomic<int> saw_it_done{0};
@@ -30,7 +34,7 @@ static void once_runs_once() {
   CHECK(saw_it_done == 8);
 }
 
-static void serial_queues_keep_the_order() {
+TEST(serial_queues_keep_the_order) {
   dispatch_queue_t queue = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
   NSMutableArray* order = [NSMutableArray array];
   for (int i = 0; i < 100; ++i) {
@@ -49,7 +53,7 @@ static void serial_queues_keep_the_order() {
   dispatch_release(queue);
 }
 
-static void sync_on_an_idle_queue_stays_on_the_thread() {
+TEST(sync_on_an_idle_queue_stays_on_the_thread) {
   dispatch_queue_t queue = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
   const std::thread::id caller = std::this_thread::get_id();
   __block bool same = false;
@@ -60,7 +64,7 @@ static void sync_on_an_idle_queue_stays_on_the_thread() {
   dispatch_release(queue);
 }
 
-static void a_released_queue_finishes_its_work() {
+TEST(a_released_queue_finishes_its_work) {
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   dispatch_queue_t queue = dispatch_queue_create(nullptr, DISPATCH_QUEUE_SERIAL);
   for (int i = 0; i < 3; ++i) {
@@ -75,7 +79,7 @@ static void a_released_queue_finishes_its_work() {
   dispatch_release(done);
 }
 
-static void global_queues_run_side_by_side() {
+TEST(global_queues_run_side_by_side) {
   dispatch_queue_t queue = dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0);
   dispatch_semaphore_t a = dispatch_semaphore_create(0);
   dispatch_semaphore_t b = dispatch_semaphore_create(0);
@@ -94,7 +98,7 @@ static void global_queues_run_side_by_side() {
   dispatch_release(b);
 }
 
-static void semaphores_count_and_time_out() {
+TEST(semaphores_count_and_time_out) {
   dispatch_semaphore_t semaphore = dispatch_semaphore_create(2);
   CHECK(dispatch_semaphore_wait(semaphore, DISPATCH_TIME_NOW) == 0);
   CHECK(dispatch_semaphore_wait(semaphore, DISPATCH_TIME_NOW) == 0);
@@ -109,7 +113,7 @@ static void semaphores_count_and_time_out() {
   dispatch_release(semaphore);
 }
 
-static void data_copies_or_adopts() {
+TEST(data_copies_or_adopts) {
   int numbers[3] = {1, 2, 3};
   dispatch_data_t copy = dispatch_data_create(numbers, sizeof numbers, nullptr, DISPATCH_DATA_DESTRUCTOR_DEFAULT);
   numbers[0] = 100;
@@ -134,7 +138,7 @@ static void data_copies_or_adopts() {
   dispatch_release(queue);
 }
 
-static void queues_are_objects() {
+TEST(queues_are_objects) {
   dispatch_queue_t queue = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
   NSArray* array = [NSArray arrayWithObject:queue];
   CHECK([array indexOfObject:queue] == 0);
@@ -143,7 +147,7 @@ static void queues_are_objects() {
   dispatch_release(queue);
 }
 
-static void apply_runs_every_iteration_once() {
+TEST(apply_runs_every_iteration_once) {
   dispatch_queue_t concurrent = dispatch_queue_create("test", DISPATCH_QUEUE_CONCURRENT);
   std::vector<std::atomic<int>> runs(1000);
   std::atomic<int>* counts = runs.data();
@@ -173,7 +177,7 @@ static void apply_runs_every_iteration_once() {
   dispatch_release(serial);
 }
 
-void groups_wait_for_all_that_entered() {
+TEST(groups_wait_for_all_that_entered) {
   dispatch_group_t group = dispatch_group_create();
   CHECK(dispatch_group_wait(group, DISPATCH_TIME_NOW) == 0);
   dispatch_queue_t serial = dispatch_queue_create("serial", DISPATCH_QUEUE_SERIAL);
@@ -225,7 +229,7 @@ void groups_wait_for_all_that_entered() {
   dispatch_release(serial);
 }
 
-void after_waits() {
+TEST(after_waits) {
   dispatch_semaphore_t came = dispatch_semaphore_create(0);
   const dispatch_time_t when = dispatch_time(DISPATCH_TIME_NOW, 20 * NSEC_PER_MSEC);
   dispatch_queue_t serial = dispatch_queue_create("serial", DISPATCH_QUEUE_SERIAL);
@@ -243,19 +247,14 @@ void after_waits() {
   dispatch_release(came);
 }
 
-int main() {
-  @autoreleasepool {
-    once_runs_once();
-    serial_queues_keep_the_order();
-    sync_on_an_idle_queue_stays_on_the_thread();
-    a_released_queue_finishes_its_work();
-    global_queues_run_side_by_side();
-    apply_runs_every_iteration_once();
-    semaphores_count_and_time_out();
-    groups_wait_for_all_that_entered();
-    after_waits();
-    data_copies_or_adopts();
-    queues_are_objects();
-  }
-  return check::summary();
+// Darwin's names, which come with Foundation.
+TEST(pages) {
+  const size_t page = static_cast<size_t>(getpagesize());
+  CHECK(PAGE_SIZE == page && vm_page_size == page && PAGE_MASK == page - 1 && vm_page_mask == page - 1);
+  CHECK(size_t{1} << PAGE_SHIFT == page && size_t{1} << vm_page_shift == page);
+  CHECK(PAGE_MIN_SIZE <= PAGE_SIZE && PAGE_SIZE <= PAGE_MAX_SIZE);
+  CHECK(trunc_page(page + 1) == page && round_page(page + 1) == 2 * page && round_page(page) == page);
+  CHECK(mach_vm_trunc_page(page - 1) == 0 && mach_vm_round_page(page - 1) == page);
 }
+
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -3,23 +3,16 @@
 
 #include "graph_testing.h"
 
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
-
 // A graph that every mistake is made on, and that is run after each.
 struct Victim {
   Session session;
   MPSGraph* g = session.graph();
   Array value = random_array({2, 3});
   MPSGraphTensor* x = session.feed(value);
-  MPSGraphTensor* integers = placeholder(g, {2, 3}, MPSDataTypeInt32);
+  MPSGraphTensor* whole = placeholder(g, {2, 3}, MPSDataTypeInt32);
   MPSGraphTensor* state = variable(g, Array({2, 3}, 0.0));
-  MPSGraphTensor* y = [g additionWithPrimaryTensor:[g squareWithTensor:x name:nil] secondaryTensor:state name:nil];
-  MPSGraphOperation* step = [g assignVariable:state
-                            withValueOfTensor:[g additionWithPrimaryTensor:state
-                                                           secondaryTensor:[g constantWithScalar:1
-                                                                                        dataType:MPSDataTypeFloat32]
-                                                                      name:nil]
-                                         name:nil];
+  MPSGraphTensor* y = plus(g, [g squareWithTensor:x name:nil], state);
+  MPSGraphOperation* step = assigned(g, state, plus(g, state, scalar(g, 1)));
   MPSGraphTensor* foreign = placeholder([[MPSGraph new] autorelease], {2, 3});
   double steps = 0;
 
@@ -34,8 +27,6 @@ struct Victim {
 };
 
 #ifndef __APPLE__
-
-static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
 
 // The statement raises, and its reason holds the words.
 #define CHECK_REASON(words, ...)                                                  \
@@ -57,37 +48,29 @@ static MPSGraphTensor* ones(MPSGraph* g, const Shape& shape) {
   return [g constantWithScalar:1 shape:numbers(shape) dataType:MPSDataTypeFloat32];
 }
 
-static MPSGraphTensor* shape_constant(MPSGraph* g, const Shape& shape) {
-  Array lengths({static_cast<long>(shape.size())}, 0, MPSDataTypeInt32);
-  for (size_t i = 0; i < shape.size(); ++i) lengths.values.at(i) = static_cast<double>(shape.at(i));
-  return constant(g, lengths);
-}
-
-static void operands_that_do_not_fit() {
+TEST(operands_that_do_not_fit) {
   Victim victim;
   MPSGraph* g = victim.g;
-  MPSGraphTensor *x = victim.x, *integers = victim.integers, *flags = placeholder(g, {2, 3}, MPSDataTypeBool);
-  CHECK_REASON(@"(2, 3)", [g additionWithPrimaryTensor:x secondaryTensor:ones(g, {2}) name:nil]);
-  CHECK_REASON(@"(2,)", [g additionWithPrimaryTensor:x secondaryTensor:ones(g, {2}) name:nil]);
-  CHECK_REASON(@"int32", [g multiplicationWithPrimaryTensor:x secondaryTensor:integers name:nil]);
-  CHECK_REASON(@"[less]", [g lessThanWithPrimaryTensor:integers secondaryTensor:x name:nil]);
-  CHECK_REASON(@"int32", [g exponentWithTensor:integers name:nil]);
+  MPSGraphTensor *x = victim.x, *whole = victim.whole, *flags = placeholder(g, {2, 3}, MPSDataTypeBool);
+  CHECK_REASON(@"(2, 3)", plus(g, x, ones(g, {2})));
+  CHECK_REASON(@"(2,)", plus(g, x, ones(g, {2})));
+  CHECK_REASON(@"int32", times(g, x, whole));
+  CHECK_REASON(@"[less]", [g lessThanWithPrimaryTensor:whole secondaryTensor:x name:nil]);
+  CHECK_REASON(@"int32", [g exponentWithTensor:whole name:nil]);
   CHECK_REASON(@"bool", [g squareWithTensor:flags name:nil]);
-  CHECK_REASON(@"bool", [g additionWithPrimaryTensor:flags secondaryTensor:flags name:nil]);
+  CHECK_REASON(@"bool", plus(g, flags, flags));
   CHECK_REASON(@"[less]", [g lessThanWithPrimaryTensor:flags secondaryTensor:x name:nil]);
   CHECK_REASON(@"[select]", [g selectWithPredicateTensor:flags
                                      truePredicateTensor:x
-                                    falsePredicateTensor:integers
+                                    falsePredicateTensor:whole
                                                     name:nil]);
   CHECK_REASON(@"[clamp]", [g clampWithTensor:x minValueTensor:ones(g, {2}) maxValueTensor:x name:nil]);
-  CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:x name:nil]);
-  CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:ones(g, {3}) name:nil]);
-  CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:ones(g, {2, 3, 4})
-                                                     secondaryTensor:ones(g, {3, 4, 5})
-                                                                name:nil]);
+  CHECK_REASON(@"[matmul]", matmul(g, x, x));
+  CHECK_REASON(@"[matmul]", matmul(g, x, ones(g, {3})));
+  CHECK_REASON(@"[matmul]", matmul(g, ones(g, {2, 3, 4}), ones(g, {3, 4, 5})));
 }
 
-static void axes_that_are_not_there() {
+TEST(axes_that_are_not_there) {
   Victim victim;
   MPSGraph* g = victim.g;
   MPSGraphTensor* x = victim.x;
@@ -108,23 +91,23 @@ static void axes_that_are_not_there() {
                                                                     name:nil]);
 }
 
-static void shapes_that_do_not_fit() {
+TEST(shapes_that_do_not_fit) {
   Victim victim;
   MPSGraph* g = victim.g;
-  MPSGraphTensor *x = victim.x, *integers = victim.integers;
+  MPSGraphTensor *x = victim.x, *whole = victim.whole;
   CHECK_REASON(@"(4, 2)", [g reshapeTensor:x withShape:numbers({4, 2}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, 4}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, -1}) name:nil]);
   CHECK_REASON(@"vector of integers", [g reshapeTensor:x withShapeTensor:victim.y name:nil]);
-  CHECK_REASON(@"vector of integers", [g broadcastTensor:x toShapeTensor:integers name:nil]);
-  CHECK_REASON(@"has 6 elements", [g reshapeTensor:x withShapeTensor:shape_constant(g, {4, -1}) name:nil]);
-  CHECK_REASON(@"(2, 4)", [g broadcastTensor:x toShapeTensor:shape_constant(g, {2, 4}) name:nil]);
-  CHECK_REASON(@"0 or more", [g reshapeTensor:x withShapeTensor:shape_constant(g, {-2, -3}) name:nil]);
+  CHECK_REASON(@"vector of integers", [g broadcastTensor:x toShapeTensor:whole name:nil]);
+  CHECK_REASON(@"has 6 elements", [g reshapeTensor:x withShapeTensor:integers(g, {4, -1}) name:nil]);
+  CHECK_REASON(@"(2, 4)", [g broadcastTensor:x toShapeTensor:integers(g, {2, 4}) name:nil]);
+  CHECK_REASON(@"0 or more", [g reshapeTensor:x withShapeTensor:integers(g, {-2, -3}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x permutation:numbers({0, 0}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x permutation:numbers({1, 0, 2}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x dimension:0 withDimension:2 name:nil]);
   CHECK_REASON(@"[concat]", [g concatTensor:x withTensor:ones(g, {3, 2}) dimension:0 name:nil]);
-  CHECK_REASON(@"[concat]", [g concatTensor:x withTensor:integers dimension:0 name:nil]);
+  CHECK_REASON(@"[concat]", [g concatTensor:x withTensor:whole dimension:0 name:nil]);
   CHECK_REASON(@"Axis 2", [g concatTensor:x withTensor:x dimension:2 name:nil]);
   CHECK_REASON(@"[concat]", [g concatTensors:[NSArray array] dimension:0 name:nil]);
   CHECK_REASON(@"(2, 4)", [g broadcastTensor:x toShape:numbers({2, 4}) name:nil]);
@@ -132,7 +115,7 @@ static void shapes_that_do_not_fit() {
   CHECK_REASON(@"type", [g castTensor:x toType:MPSDataTypeInvalid name:nil]);
 }
 
-static void slices_that_do_not_fit() {
+TEST(slices_that_do_not_fit) {
   Victim victim;
   MPSGraph* g = victim.g;
   MPSGraphTensor* x = victim.x;
@@ -163,25 +146,19 @@ static void slices_that_do_not_fit() {
                                                       name:nil]);
 }
 
-static void state_that_does_not_fit() {
+TEST(state_that_does_not_fit) {
   Victim victim;
   MPSGraph* g = victim.g;
-  MPSGraphTensor *x = victim.x, *integers = victim.integers;
-  CHECK_REASON(@"[assign]", [g assignVariable:victim.state withValueOfTensor:ones(g, {3, 2}) name:nil]);
-  CHECK_REASON(@"int32", [g assignVariable:victim.state withValueOfTensor:integers name:nil]);
-  CHECK_REASON(@"[assign]", [g assignVariable:x withValueOfTensor:x name:nil]);
+  MPSGraphTensor *x = victim.x, *whole = victim.whole;
+  CHECK_REASON(@"[assign]", assigned(g, victim.state, ones(g, {3, 2})));
+  CHECK_REASON(@"int32", assigned(g, victim.state, whole));
+  CHECK_REASON(@"[assign]", assigned(g, x, x));
   CHECK_REASON(@"[read_variable]", [g readVariable:x name:nil]);
-  CHECK_REASON(@"[sgd]", [g stochasticGradientDescentWithLearningRateTensor:x
-                                                               valuesTensor:x
-                                                             gradientTensor:x
-                                                                       name:nil]);
-  CHECK_REASON(@"[sgd]", [g stochasticGradientDescentWithLearningRateTensor:ones(g, {1})
-                                                               valuesTensor:x
-                                                             gradientTensor:ones(g, {3})
-                                                                       name:nil]);
+  CHECK_REASON(@"[sgd]", descended(g, x, x, x));
+  CHECK_REASON(@"[sgd]", descended(g, ones(g, {1}), x, ones(g, {3})));
 }
 
-static void windows_that_do_not_fit() {
+TEST(windows_that_do_not_fit) {
   Victim victim;
   MPSGraph* g = victim.g;
   MPSGraphTensor *source = ones(g, {1, 5, 6, 4}), *weights = ones(g, {3, 3, 2, 4});
@@ -224,7 +201,7 @@ static void windows_that_do_not_fit() {
                                                                                           name:nil]);
 }
 
-static void windows_of_pooling_that_do_not_fit() {
+TEST(windows_of_pooling_that_do_not_fit) {
   Victim victim;
   MPSGraph* g = victim.g;
   MPSGraphTensor* source = ones(g, {1, 5, 6, 4});
@@ -251,14 +228,14 @@ static void windows_of_pooling_that_do_not_fit() {
                                                                           name:nil]);
 }
 
-static void tensors_of_nobody_and_of_another_graph() {
+TEST(tensors_of_nobody_and_of_another_graph) {
   Victim victim;
   MPSGraph* g = victim.g;
   MPSGraphTensor *x = victim.x, *foreign = victim.foreign;
   id nothing = nil;
   CHECK_REASON(@"nil", [g squareWithTensor:nothing name:nil]);
-  CHECK_REASON(@"nil", [g additionWithPrimaryTensor:x secondaryTensor:nothing name:nil]);
-  CHECK_REASON(@"nil", [g reductionSumWithTensor:nothing axes:nil name:nil]);
+  CHECK_REASON(@"nil", plus(g, x, nothing));
+  CHECK_REASON(@"nil", total_of(g, nothing));
   CHECK_REASON(@"nil", [g meanOfTensor:nothing axes:nothing name:nil]);
   CHECK_REASON(@"nil", [g normalizationBetaGradientWithIncomingGradientTensor:x
                                                                  sourceTensor:nothing
@@ -270,7 +247,7 @@ static void tensors_of_nobody_and_of_another_graph() {
                                                                           reductionAxes:nothing
                                                                                    name:nil]);
   CHECK_REASON(@"block", [g controlDependencyWithOperations:list(victim.step) dependentBlock:nothing name:nil]);
-  CHECK_REASON(@"nil", [g assignVariable:nothing withValueOfTensor:x name:nil]);
+  CHECK_REASON(@"nil", assigned(g, nothing, x));
   CHECK_REASON(@"nil", [g applyStochasticGradientDescentWithLearningRateTensor:x
                                                                       variable:nothing
                                                                 gradientTensor:x
@@ -278,10 +255,10 @@ static void tensors_of_nobody_and_of_another_graph() {
   CHECK_REASON(@"nil", [g constantWithData:nothing shape:numbers({1}) dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"nil", [g constantWithData:[NSData data] shape:nothing dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"another graph", [g squareWithTensor:foreign name:nil]);
-  CHECK_REASON(@"another graph", [g additionWithPrimaryTensor:x secondaryTensor:foreign name:nil]);
-  CHECK_REASON(@"another graph", [g concatTensors:[NSArray arrayWithObjects:x, foreign, nil] dimension:0 name:nil]);
+  CHECK_REASON(@"another graph", plus(g, x, foreign));
+  CHECK_REASON(@"another graph", [g concatTensors:list(x, foreign) dimension:0 name:nil]);
   CHECK_REASON(@"another graph", [g gradientForPrimaryTensor:victim.y withTensors:list(foreign) name:nil]);
-  CHECK_REASON(@"another graph", [g assignVariable:victim.state withValueOfTensor:foreign name:nil]);
+  CHECK_REASON(@"another graph", assigned(g, victim.state, foreign));
   CHECK_REASON(@"another graph", [g reshapeTensor:x withShapeTensor:foreign name:nil]);
   CHECK_REASON(@"another graph", [g runWithFeeds:victim.session.feeds()
                                         targetTensors:list(foreign)
@@ -289,7 +266,7 @@ static void tensors_of_nobody_and_of_another_graph() {
   CHECK_REASON(@"another graph", [g runWithFeeds:pair(tensor_data(Array({2, 3})), foreign)
                                         targetTensors:list(victim.state)
                                      targetOperations:nil]);
-  NSArray* operations = [NSArray arrayWithObjects:victim.step, [foreign operation], nil];
+  NSArray* operations = list(victim.step, [foreign operation]);
   CHECK_REASON(@"another graph", [g runWithFeeds:victim.session.feeds()
                                         targetTensors:list(x)
                                      targetOperations:operations]);
@@ -310,7 +287,7 @@ static void tensors_of_nobody_and_of_another_graph() {
 }
 
 // What is none of a graph's: made by init, or of a graph that is gone.
-static void objects_without_a_graph() {
+TEST(objects_without_a_graph) {
   Victim victim;
   MPSGraph* g = victim.g;
   for (Class made :
@@ -343,12 +320,12 @@ static void objects_without_a_graph() {
   for (id each : [NSArray arrayWithObjects:fed, left, kept, op, nil]) [each release];
   // A shape of -1 is whatever the constant meets.
   MPSGraphTensor* any = [g constantWithScalar:2 shape:numbers({-1}) dataType:MPSDataTypeFloat32];
-  CHECK([[[g additionWithPrimaryTensor:victim.x secondaryTensor:any name:nil] shape] isEqual:numbers({2, 3})]);
+  CHECK([[plus(g, victim.x, any) shape] isEqual:numbers({2, 3})]);
   CHECK_REASON(@"(2, ?)", [g constantWithScalar:2 shape:numbers({2, -1}) dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"-2", [g placeholderWithShape:numbers({-2}) dataType:MPSDataTypeFloat32 name:nil]);
 }
 
-static void constants_that_do_not_fit() {
+TEST(constants_that_do_not_fit) {
   Victim victim;
   MPSGraph* g = victim.g;
   NSData* twelve = [NSMutableData dataWithLength:12];
@@ -358,11 +335,11 @@ static void constants_that_do_not_fit() {
   CHECK_REASON(@"-1", [g variableWithData:twelve shape:numbers({-1}) dataType:MPSDataTypeFloat32 name:nil]);
   CHECK_REASON(@"data type", [g placeholderWithShape:numbers({2}) dataType:static_cast<MPSDataType>(77) name:nil]);
   CHECK_REASON(@"constant", [g constantWithScalar:1 shape:numbers({2, -1}) dataType:MPSDataTypeFloat32]);
-  CHECK_REASON(@"data type", [g constantWithScalar:1 dataType:static_cast<MPSDataType>(77)]);
+  CHECK_REASON(@"data type", scalar(g, 1, static_cast<MPSDataType>(77)));
   CHECK_REASON(@"data type", [g constantWithScalar:1 shape:numbers({2}) dataType:MPSDataTypeInvalid]);
 }
 
-static void runs_that_do_not_fit() {
+TEST(runs_that_do_not_fit) {
   Victim victim;
   MPSGraph* g = victim.g;
   Session& session = victim.session;
@@ -387,7 +364,7 @@ static void runs_that_do_not_fit() {
   CHECK_REASON(@"only a run knows", [g runWithFeeds:with_lengths targetTensors:list(wider) targetOperations:nil]);
 }
 
-static void results_of_the_caller_that_do_not_fit() {
+TEST(results_of_the_caller_that_do_not_fit) {
   Victim victim;
   MPSGraph* g = victim.g;
   NSDictionary* feeds = victim.session.feeds();
@@ -430,7 +407,7 @@ static void results_of_the_caller_that_do_not_fit() {
                             executionDescriptor:nil]);
 }
 
-static void tensor_data_that_does_not_fit() {
+TEST(tensor_data_that_does_not_fit) {
   Victim victim;
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
   MPSGraphDevice* graph_device = [MPSGraphDevice deviceWithMTLDevice:device];
@@ -472,26 +449,6 @@ static void tensor_data_that_does_not_fit() {
 
 #endif
 
-int main() {
-  @autoreleasepool {
-#ifdef __APPLE__
-    Victim victim;
-    victim.still_works();
-#else
-    operands_that_do_not_fit();
-    axes_that_are_not_there();
-    shapes_that_do_not_fit();
-    slices_that_do_not_fit();
-    state_that_does_not_fit();
-    windows_that_do_not_fit();
-    windows_of_pooling_that_do_not_fit();
-    tensors_of_nobody_and_of_another_graph();
-    objects_without_a_graph();
-    constants_that_do_not_fit();
-    runs_that_do_not_fit();
-    results_of_the_caller_that_do_not_fit();
-    tensor_data_that_does_not_fit();
-#endif
-  }
-  return check::summary();
-}
+TEST(a_graph_works) { Victim().still_works(); }
+
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -3,35 +3,10 @@
 
 #include "graph_testing.h"
 
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
-static MPSGraphDevice* g_graph_device;
-
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
-
-static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
-}
-
-static MPSGraphShapedType* type_of(const Shape& shape, MPSDataType type = MPSDataTypeFloat32) {
-  return [[[MPSGraphShapedType alloc] initWithShape:numbers(shape) dataType:type] autorelease];
-}
-
-// The tensor data of the inputs, in the order that the executable wants.
-static NSArray* inputs_of(MPSGraphExecutable* executable, NSDictionary* feeds) {
-  NSMutableArray* inputs = [NSMutableArray array];
-  for (MPSGraphTensor* tensor in [executable feedTensors]) [inputs addObject:[feeds objectForKey:tensor]];
-  return inputs;
-}
-
 // The result that belongs to a tensor.
 static MPSGraphTensorData* result_of(MPSGraphExecutable* executable, NSArray* results, MPSGraphTensor* tensor) {
   const NSUInteger i = [[executable targetTensors] indexOfObjectIdenticalTo:tensor];
   return i == NSNotFound ? nil : [results objectAtIndex:i];
-}
-
-static NSArray* run(MPSGraphExecutable* executable, NSArray* inputs) {
-  return [executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:nil executionDescriptor:nil];
 }
 
 // Five inputs of one shape, so that only their order tells them apart: sum of i * x_i.
@@ -44,26 +19,17 @@ struct Weighted {
   std::vector<Array> values;
 
   Weighted() : graph([[MPSGraph new] autorelease]), feeds([NSMutableDictionary dictionary]) {
-    NSMutableDictionary* types = [NSMutableDictionary dictionary];
     for (int i = 0; i < 5; ++i) x.push_back(placeholder(graph, {2, 3}));
     for (int i : {3, 0, 4, 1, 2}) {
-      MPSGraphTensor* term = [graph multiplicationWithPrimaryTensor:x.at(static_cast<size_t>(i))
-                                                    secondaryTensor:[graph constantWithScalar:i + 1
-                                                                                     dataType:MPSDataTypeFloat32]
-                                                               name:nil];
-      y = i == 3 ? term : [graph additionWithPrimaryTensor:term secondaryTensor:y name:nil];
+      MPSGraphTensor* term = times(graph, x.at(static_cast<size_t>(i)), scalar(graph, i + 1));
+      y = i == 3 ? term : plus(graph, term, y);
     }
     first = [graph squareWithTensor:x.front() name:nil];
     for (MPSGraphTensor* tensor : x) {
-      [types setObject:type_of({2, 3}) forKey:tensor];
       values.push_back(random_array({2, 3}));
       [feeds setObject:tensor_data(values.back()) forKey:tensor];
     }
-    executable = [graph compileWithDevice:g_graph_device
-                                    feeds:types
-                            targetTensors:[NSArray arrayWithObjects:y, first, nil]
-                         targetOperations:nil
-                    compilationDescriptor:nil];
+    executable = compiled(graph, x, list(y, first));
   }
 
   Array sum() const {
@@ -79,29 +45,29 @@ struct Weighted {
   }
 };
 
-static void inputs_and_results_have_the_order_of_the_tensors() {
+TEST(inputs_and_results_have_the_order_of_the_tensors) {
   const Weighted w;
   NSArray *feeds = [w.executable feedTensors], *targets = [w.executable targetTensors];
   CHECK([feeds count] == 5 && [targets count] == 2);
   for (MPSGraphTensor* tensor : w.x) CHECK([feeds indexOfObjectIdenticalTo:tensor] != NSNotFound);
   CHECK([targets indexOfObjectIdenticalTo:w.y] != NSNotFound &&
         [targets indexOfObjectIdenticalTo:w.first] != NSNotFound);
-  NSArray* results = run(w.executable, inputs_of(w.executable, w.feeds));
+  NSArray* results = results_of(w.executable, inputs_of(w.executable, w.feeds));
   CHECK([results count] == 2);
   CHECK_ARRAY(read_array(result_of(w.executable, results, w.y)), w.sum());
   CHECK_ARRAY(read_array(result_of(w.executable, results, w.first)), w.square());
   // A second run gives new data.
-  NSArray* again = run(w.executable, inputs_of(w.executable, w.feeds));
+  NSArray* again = results_of(w.executable, inputs_of(w.executable, w.feeds));
   CHECK([again objectAtIndex:0] != [results objectAtIndex:0]);
 }
 
-static void results_of_the_caller() {
+TEST(results_of_the_caller) {
   const Weighted w;
   NSMutableArray* mine = [NSMutableArray array];
   for (MPSGraphTensor* target in [w.executable targetTensors]) {
     [mine addObject:tensor_data(Array(shape_of([target shape]), -77.0))];
   }
-  NSArray* results = [w.executable runWithMTLCommandQueue:g_queue
+  NSArray* results = [w.executable runWithMTLCommandQueue:the_queue()
                                               inputsArray:inputs_of(w.executable, w.feeds)
                                              resultsArray:mine
                                       executionDescriptor:nil];
@@ -111,12 +77,12 @@ static void results_of_the_caller() {
 }
 
 // The data may see as many elements in another shape, and may be that of an input.
-static void results_of_another_shape_or_over_an_input() {
+TEST(results_of_another_shape_or_over_an_input) {
   const Weighted w;
   NSArray* inputs = inputs_of(w.executable, w.feeds);
   NSMutableArray* mine =
       [NSMutableArray arrayWithObjects:tensor_data(Array(Shape{6}, -77.0)), [inputs objectAtIndex:2], nil];
-  [w.executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:mine executionDescriptor:nil];
+  [w.executable runWithMTLCommandQueue:the_queue() inputsArray:inputs resultsArray:mine executionDescriptor:nil];
   const Array sum = read_array(result_of(w.executable, mine, w.y)),
               square = read_array(result_of(w.executable, mine, w.first));
   CHECK(sum.shape == Shape{6} || square.shape == Shape{6});
@@ -124,7 +90,7 @@ static void results_of_another_shape_or_over_an_input() {
   CHECK_ARRAY(Array({2, 3}, square.values), w.square());
 }
 
-static void asynchronous_runs() {
+TEST(asynchronous_runs) {
   const Weighted w;
   MPSGraphExecutableExecutionDescriptor* descriptor = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
   CHECK([descriptor waitUntilCompleted] == NO && [descriptor completionHandler] == nil &&
@@ -145,7 +111,7 @@ static void asynchronous_runs() {
   // A copy has the same wishes.
   MPSGraphExecutableExecutionDescriptor* copy = [[descriptor copy] autorelease];
   for (MPSGraphExecutableExecutionDescriptor* wishes : {descriptor, copy}) {
-    NSArray* results = [executable runAsyncWithMTLCommandQueue:g_queue
+    NSArray* results = [executable runAsyncWithMTLCommandQueue:the_queue()
                                                    inputsArray:inputs_of(executable, w.feeds)
                                                   resultsArray:nil
                                            executionDescriptor:wishes];
@@ -156,9 +122,9 @@ static void asynchronous_runs() {
   }
   CHECK(completed == 2 && scheduled == 2);
   // Handlers are told of a run that waits, too.
-  run(executable, inputs_of(executable, w.feeds));
+  results_of(executable, inputs_of(executable, w.feeds));
   CHECK(completed == 2);
-  [executable runWithMTLCommandQueue:g_queue
+  [executable runWithMTLCommandQueue:the_queue()
                          inputsArray:inputs_of(executable, w.feeds)
                         resultsArray:nil
                  executionDescriptor:descriptor];
@@ -168,7 +134,7 @@ static void asynchronous_runs() {
   MPSGraphExecutableExecutionDescriptor* waits = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
   [waits setWaitUntilCompleted:YES];
   CHECK([waits waitUntilCompleted] == YES);
-  NSArray* results = [executable runAsyncWithMTLCommandQueue:g_queue
+  NSArray* results = [executable runAsyncWithMTLCommandQueue:the_queue()
                                                  inputsArray:inputs_of(executable, w.feeds)
                                                 resultsArray:nil
                                          executionDescriptor:waits];
@@ -176,19 +142,19 @@ static void asynchronous_runs() {
   dispatch_release(done);
 }
 
-static void encoded_runs_and_events() {
+TEST(encoded_runs_and_events) {
   const Weighted w;
-  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
   MPSGraphExecutableExecutionDescriptor* descriptor = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
   [descriptor signalEvent:event atExecutionEvent:MPSGraphExecutionStageCompleted value:7];
-  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   NSArray* results = [w.executable encodeToCommandBuffer:commands
                                              inputsArray:inputs_of(w.executable, w.feeds)
                                             resultsArray:nil
                                      executionDescriptor:descriptor];
   MPSGraphExecutableExecutionDescriptor* after = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
   [after waitForEvent:event value:7];
-  id<MTLCommandQueue> other = [[g_device newCommandQueue] autorelease];
+  id<MTLCommandQueue> other = [[the_device() newCommandQueue] autorelease];
   NSArray* later = [w.executable runAsyncWithMTLCommandQueue:other
                                                  inputsArray:inputs_of(w.executable, w.feeds)
                                                 resultsArray:nil
@@ -203,25 +169,21 @@ static void encoded_runs_and_events() {
   CHECK_ARRAY(read_array(result_of(w.executable, later, w.y)), w.sum());
 }
 
-static void a_batch_of_unknown_length() {
+TEST(a_batch_of_unknown_length) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
   MPSGraphTensor *mean = [g meanOfTensor:x axes:numbers({0}) name:nil], *square = [g squareWithTensor:x name:nil];
-  MPSGraphExecutable* executable = [g compileWithDevice:g_graph_device
-                                                  feeds:[NSDictionary dictionaryWithObject:type_of({-1, 3}) forKey:x]
-                                          targetTensors:[NSArray arrayWithObjects:mean, square, nil]
-                                       targetOperations:nil
-                                  compilationDescriptor:nil];
+  MPSGraphExecutable* executable = compiled(g, {x}, list(mean, square));
   for (long n : {4, 2, 7, 4}) {
     const Array value = random_array({n, 3});
-    NSArray* results = run(executable, list(tensor_data(value)));
+    NSArray* results = results_of(executable, list(tensor_data(value)));
     const double count = static_cast<double>(n);
     CHECK_ARRAY(read_array(result_of(executable, results, mean)),
                 map(sum_over(value, {0}), [count](double s) { return s / count; }));
     CHECK_ARRAY(read_array(result_of(executable, results, square)), map(value, [](double v) { return v * v; }));
   }
-  [executable specializeWithDevice:g_graph_device inputTypes:list(type_of({9, 3})) compilationDescriptor:nil];
-  NSArray* types = [executable getOutputTypesWithDevice:g_graph_device
+  [executable specializeWithDevice:the_graph_device() inputTypes:list(type_of({9, 3})) compilationDescriptor:nil];
+  NSArray* types = [executable getOutputTypesWithDevice:the_graph_device()
                                              inputTypes:list(type_of({9, 3}))
                                   compilationDescriptor:nil];
   CHECK([types count] == 2);
@@ -230,11 +192,11 @@ static void a_batch_of_unknown_length() {
   MPSGraphShapedType* of_square = [types objectAtIndex:[[executable targetTensors] indexOfObjectIdenticalTo:square]];
   CHECK([of_mean isEqualTo:type_of({1, 3})] && [of_square isEqualTo:type_of({9, 3})]);
   const Array value = random_array({9, 3});
-  CHECK_ARRAY(read_array(result_of(executable, run(executable, list(tensor_data(value))), square)),
+  CHECK_ARRAY(read_array(result_of(executable, results_of(executable, list(tensor_data(value))), square)),
               map(value, [](double v) { return v * v; }));
 }
 
-static void compilation_descriptors() {
+TEST(compilation_descriptors) {
   MPSGraphCompilationDescriptor* descriptor = [[MPSGraphCompilationDescriptor new] autorelease];
   CHECK([descriptor waitForCompilationCompletion] == NO && [descriptor compilationCompletionHandler] == nil);
   CHECK([descriptor optimizationProfile] == MPSGraphOptimizationProfilePerformance);
@@ -257,7 +219,7 @@ static void compilation_descriptors() {
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(g, {3}), *y = [g negativeWithTensor:x name:nil];
   MPSGraphExecutable* executable = [g compileWithDevice:nil
-                                                  feeds:[NSDictionary dictionaryWithObject:type_of({3}) forKey:x]
+                                                  feeds:pair(type_of({3}), x)
                                           targetTensors:list(y)
                                        targetOperations:nil
                                   compilationDescriptor:copy];
@@ -266,36 +228,24 @@ static void compilation_descriptors() {
   CHECK([executable options] == MPSGraphOptionsDefault);
   [executable setOptions:MPSGraphOptionsNone];
   CHECK([executable options] == MPSGraphOptionsNone);
-  CHECK_ARRAY(read_array([run(executable, list(tensor_data(Array({3}, {1, -2, 3})))) objectAtIndex:0]),
+  CHECK_ARRAY(read_array([results_of(executable, list(tensor_data(Array({3}, {1, -2, 3})))) objectAtIndex:0]),
               Array({3}, {-1, 2, -3}));
   dispatch_release(done);
   dispatch_release(queue);
 }
 
 // One executable trains, the other evaluates, both over one graph's variables, and both outlive it.
-static void two_executables_share_the_variables_of_a_graph_that_is_gone() {
+TEST(two_executables_share_the_variables_of_a_graph_that_is_gone) {
   const Array w = random_array({3, 2});
   Array expected = w;
   MPSGraphExecutable *trains = nil, *evaluates = nil;
   @autoreleasepool {
     MPSGraph* g = [MPSGraph new];
     MPSGraphTensor *state = variable(g, w), *gradient = placeholder(g, {3, 2}), *x = placeholder(g, {4, 3});
-    MPSGraphTensor* updated =
-        [g stochasticGradientDescentWithLearningRateTensor:[g constantWithScalar:0.5 dataType:MPSDataTypeFloat32]
-                                              valuesTensor:state
-                                            gradientTensor:gradient
-                                                      name:nil];
-    MPSGraphTensor* y = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:state name:nil];
-    trains = [[g compileWithDevice:g_graph_device
-                             feeds:[NSDictionary dictionaryWithObject:type_of({3, 2}) forKey:gradient]
-                     targetTensors:[NSArray array]
-                  targetOperations:list([g assignVariable:state withValueOfTensor:updated name:nil])
-             compilationDescriptor:nil] retain];
-    evaluates = [[g compileWithDevice:g_graph_device
-                                feeds:[NSDictionary dictionaryWithObject:type_of({4, 3}) forKey:x]
-                        targetTensors:list(y)
-                     targetOperations:nil
-                compilationDescriptor:nil] retain];
+    MPSGraphTensor* updated = descended(g, scalar(g, 0.5), state, gradient);
+    MPSGraphTensor* y = matmul(g, x, state);
+    trains = [compiled(g, {gradient}, [NSArray array], list(assigned(g, state, updated))) retain];
+    evaluates = [compiled(g, {x}, list(y)) retain];
     [g release];
   }
   @autoreleasepool {
@@ -303,13 +253,13 @@ static void two_executables_share_the_variables_of_a_graph_that_is_gone() {
     CHECK(shape_of([static_cast<MPSGraphTensor*>([[evaluates feedTensors] objectAtIndex:0]) shape]) == Shape({4, 3}));
     for (int step = 0; step < 5; ++step) {
       const Array gradient = random_array({3, 2}), x = random_array({4, 3});
-      CHECK([run(trains, list(tensor_data(gradient))) count] == 0);
+      CHECK([results_of(trains, list(tensor_data(gradient))) count] == 0);
       expected = map(expected, gradient, [](double v, double d) { return v - 0.5 * d; });
       Array y({4, 2});
       for_each_index({4, 2, 3}, [&](const Index& i) {
         y.at({i.at(0), i.at(1)}) += x.at({i.at(0), i.at(2)}) * expected.at({i.at(2), i.at(1)});
       });
-      CHECK_ARRAY(read_array([run(evaluates, list(tensor_data(x))) objectAtIndex:0]), y);
+      CHECK_ARRAY(read_array([results_of(evaluates, list(tensor_data(x))) objectAtIndex:0]), y);
     }
   }
   [trains release];
@@ -317,55 +267,48 @@ static void two_executables_share_the_variables_of_a_graph_that_is_gone() {
 }
 
 // A graph that is still there sees what its executables write, and the other way round.
-static void graph_and_executable_share_the_state() {
+TEST(graph_and_executable_share_the_state) {
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor* state = variable(g, Array({1}, 1.0));
-  MPSGraphOperation* step = [g assignVariable:state
-                            withValueOfTensor:[g additionWithPrimaryTensor:state secondaryTensor:state name:nil]
-                                         name:nil];
-  MPSGraphExecutable* executable = [g compileWithDevice:g_graph_device
-                                                  feeds:[NSDictionary dictionary]
-                                          targetTensors:list(state)
-                                       targetOperations:list(step)
-                                  compilationDescriptor:nil];
-  CHECK(read_array([run(executable, [NSArray array]) objectAtIndex:0]).values.front() == 1);
+  MPSGraphOperation* step = assigned(g, state, plus(g, state, state));
+  MPSGraphExecutable* executable = compiled(g, {}, list(state), list(step));
+  CHECK(read_array([results_of(executable, [NSArray array]) objectAtIndex:0]).values.front() == 1);
   CHECK(session.run(state).values.front() == 2);
   session.perform({step});
-  CHECK(read_array([run(executable, [NSArray array]) objectAtIndex:0]).values.front() == 4);
+  CHECK(read_array([results_of(executable, [NSArray array]) objectAtIndex:0]).values.front() == 4);
   CHECK(session.run(state).values.front() == 8);
   // Ops added after compiling change nothing for it.
   MPSGraphTensor* more = [g squareWithTensor:state name:nil];
   CHECK(session.run(more).values.front() == 64);
-  CHECK(read_array([run(executable, [NSArray array]) objectAtIndex:0]).values.front() == 8);
+  CHECK(read_array([results_of(executable, [NSArray array]) objectAtIndex:0]).values.front() == 8);
 }
 
 #ifndef __APPLE__
 // On a Mac each of these aborts the process or computes wrong numbers.
-static void wrong_inputs_raise() {
+TEST(wrong_inputs_raise) {
   const Weighted w;
 #ifndef __APPLE__  // no document says what init gives
   CHECK_RAISES([[MPSGraphExecutable alloc] init]);
 #endif
   NSArray* inputs = inputs_of(w.executable, w.feeds);
   id nothing = nil;
-  CHECK_RAISES(run(w.executable, [NSArray array]));
-  CHECK_RAISES(run(w.executable, [inputs arrayByAddingObject:[inputs objectAtIndex:0]]));
+  CHECK_RAISES(results_of(w.executable, [NSArray array]));
+  CHECK_RAISES(results_of(w.executable, [inputs arrayByAddingObject:[inputs objectAtIndex:0]]));
   NSMutableArray* wrong = [NSMutableArray arrayWithArray:inputs];
   [wrong replaceObjectAtIndex:2 withObject:tensor_data(random_array({3, 2}))];
-  CHECK_RAISES(run(w.executable, wrong));
+  CHECK_RAISES(results_of(w.executable, wrong));
   [wrong replaceObjectAtIndex:2 withObject:tensor_data(random_integers({2, 3}, 0, 9))];
-  CHECK_RAISES(run(w.executable, wrong));
+  CHECK_RAISES(results_of(w.executable, wrong));
   NSMutableArray* mine = [NSMutableArray array];
   for (int i = 0; i < 2; ++i) [mine addObject:tensor_data(Array({2, 3}))];
   auto run_into = [&](NSArray* results) {
-    [w.executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:results executionDescriptor:nil];
+    [w.executable runWithMTLCommandQueue:the_queue() inputsArray:inputs resultsArray:results executionDescriptor:nil];
   };
   CHECK_RAISES(run_into(list([mine objectAtIndex:0])));
-  CHECK_RAISES(run_into([NSArray arrayWithObjects:[mine objectAtIndex:0], tensor_data(Array({7})), nil]));
-  CHECK_RAISES(run_into(
-      [NSArray arrayWithObjects:[mine objectAtIndex:0], tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), nil]));
-  CHECK_RAISES(run_into([NSArray arrayWithObjects:[mine objectAtIndex:0], [mine objectAtIndex:0], nil]));
+  CHECK_RAISES(run_into(list([mine objectAtIndex:0], tensor_data(Array({7})))));
+  CHECK_RAISES(run_into(list([mine objectAtIndex:0], tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)))));
+  CHECK_RAISES(run_into(list([mine objectAtIndex:0], [mine objectAtIndex:0])));
   CHECK_RAISES([w.executable runWithMTLCommandQueue:nothing
                                         inputsArray:inputs
                                        resultsArray:nil
@@ -376,9 +319,9 @@ static void wrong_inputs_raise() {
   MPSGraph* g = w.graph;
   MPSGraph* stranger = [[MPSGraph new] autorelease];
   MPSGraphTensor* foreign = placeholder(stranger, {2, 3});
-  NSDictionary* one = [NSDictionary dictionaryWithObject:type_of({2, 3}) forKey:w.x.front()];
+  NSDictionary* one = pair(type_of({2, 3}), w.x.front());
   auto compile = [&](NSDictionary* feeds, NSArray* targets, NSArray* operations) {
-    [g compileWithDevice:g_graph_device
+    [g compileWithDevice:the_graph_device()
                         feeds:feeds
                 targetTensors:targets
              targetOperations:operations
@@ -386,15 +329,14 @@ static void wrong_inputs_raise() {
   };
   CHECK_RAISES(compile(one, list(w.y), nil));
   CHECK_RAISES(compile(one, list(foreign), nil));
-  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({2, 3}) forKey:foreign], [NSArray array], nil));
-  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({3, 2}) forKey:w.x.front()], list(w.first), nil));
-  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({2, 3}, MPSDataTypeInt32) forKey:w.x.front()],
-                       list(w.first), nil));
+  CHECK_RAISES(compile(pair(type_of({2, 3}), foreign), [NSArray array], nil));
+  CHECK_RAISES(compile(pair(type_of({3, 2}), w.x.front()), list(w.first), nil));
+  CHECK_RAISES(compile(pair(type_of({2, 3}, MPSDataTypeInt32), w.x.front()), list(w.first), nil));
   compile(one, list(w.first), nil);
 }
 
 // What the engine asks an executable that answers.
-static void the_memory_plan_is_told() {
+TEST(the_memory_plan_is_told) {
   SEL selector = NSSelectorFromString(@"alloyMemoryPlan");
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = placeholder(g, {-1, 4});
@@ -405,8 +347,8 @@ static void the_memory_plan_is_told() {
   MPSGraphTensor* product = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:v name:@"product"];
   MPSGraphTensor* y = [g reductionSumWithTensor:product axis:1 name:nil];
   auto compiled = [&](const Shape& shape) {
-    return [g compileWithDevice:g_graph_device
-                          feeds:[NSDictionary dictionaryWithObject:type_of(shape) forKey:x]
+    return [g compileWithDevice:the_graph_device()
+                          feeds:pair(type_of(shape), x)
                   targetTensors:list(y)
                targetOperations:nil
           compilationDescriptor:nil];
@@ -419,10 +361,10 @@ static void the_memory_plan_is_told() {
   CHECK(number(@"arena") == 4 * 100 * 8 && number(@"constants") == 0);
   // A plan takes no memory before the first run.
   NSArray *inputs = list(tensor_data(random_array({100, 4}))), *results = list(tensor_data(random_array({100, 1})));
-  const NSUInteger before = [g_device currentAllocatedSize];
+  const NSUInteger before = [the_device() currentAllocatedSize];
   for (int i = 0; i < 2; ++i) {
-    [executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:results executionDescriptor:nil];
-    CHECK([g_device currentAllocatedSize] - before == NSUInteger(number(@"arena") + number(@"scratch")));
+    [executable runWithMTLCommandQueue:the_queue() inputsArray:inputs resultsArray:results executionDescriptor:nil];
+    CHECK([the_device() currentAllocatedSize] - before == NSUInteger(number(@"arena") + number(@"scratch")));
   }
   NSArray* at_peak = [plan objectForKey:@"atPeak"];
   CHECK([at_peak count] == 1);
@@ -434,26 +376,4 @@ static void the_memory_plan_is_told() {
 }
 #endif
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    g_graph_device = [MPSGraphDevice deviceWithMTLDevice:g_device];
-    inputs_and_results_have_the_order_of_the_tensors();
-    results_of_the_caller();
-    results_of_another_shape_or_over_an_input();
-    asynchronous_runs();
-    encoded_runs_and_events();
-    a_batch_of_unknown_length();
-    compilation_descriptors();
-    two_executables_share_the_variables_of_a_graph_that_is_gone();
-    graph_and_executable_share_the_state();
-#ifndef __APPLE__
-    wrong_inputs_raise();
-    the_memory_plan_is_told();
-#endif
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -2,9 +2,6 @@
 // without symmetry, loops over indices for references, and finite differences. Only for one thread at a time.
 #pragma once
 
-#import <Foundation/Foundation.h>
-#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "check.h"
+#include "objects.h"
 
 using Shape = std::vector<long>;
 using Index = std::vector<long>;
@@ -195,12 +192,6 @@ inline Array permuted(const Array& x, const std::vector<long>& permutation) {
 
 // ---- Objective-C ----
 
-inline NSArray<NSNumber*>* numbers(const std::vector<long>& values) {
-  NSMutableArray* array = [NSMutableArray array];
-  for (long v : values) [array addObject:[NSNumber numberWithLong:v]];
-  return array;
-}
-
 inline Shape shape_of(MPSShape* shape) {
   Shape dims;
   for (NSNumber* d in shape) dims.push_back([d longValue]);
@@ -236,8 +227,7 @@ std::vector<double> read_values(MPSGraphTensorData* data, long count) {
 
 // The device's copy of an array, autoreleased.
 inline MPSGraphTensorData* tensor_data(const Array& array) {
-  static id<MTLDevice> device = MTLCreateSystemDefaultDevice();
-  return [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
+  return [[[MPSGraphTensorData alloc] initWithDevice:the_graph_device()
                                                 data:bytes_of(array)
                                                shape:numbers(array.shape)
                                             dataType:array.type] autorelease];
@@ -269,6 +259,84 @@ inline MPSGraphTensor* variable(MPSGraph* graph, const Array& array) {
 inline MPSGraphTensor* placeholder(MPSGraph* graph, const Shape& shape, MPSDataType type = MPSDataTypeFloat32) {
   return [graph placeholderWithShape:numbers(shape) dataType:type name:nil];
 }
+
+inline MPSGraphTensor* scalar(MPSGraph* graph, double value, MPSDataType type = MPSDataTypeFloat32) {
+  return [graph constantWithScalar:value dataType:type];
+}
+
+// Integers, such as the axes of a shape, as a constant.
+inline MPSGraphTensor* integers(MPSGraph* graph, const std::vector<long>& values, MPSDataType type = MPSDataTypeInt32) {
+  return constant(graph, Array({static_cast<long>(values.size())}, {values.begin(), values.end()}, type));
+}
+
+inline MPSGraphTensor* plus(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b) {
+  return [graph additionWithPrimaryTensor:a secondaryTensor:b name:nil];
+}
+
+inline MPSGraphTensor* minus(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b) {
+  return [graph subtractionWithPrimaryTensor:a secondaryTensor:b name:nil];
+}
+
+inline MPSGraphTensor* times(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b) {
+  return [graph multiplicationWithPrimaryTensor:a secondaryTensor:b name:nil];
+}
+
+inline MPSGraphTensor* matmul(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b) {
+  return [graph matrixMultiplicationWithPrimaryTensor:a secondaryTensor:b name:nil];
+}
+
+inline MPSGraphTensor* total_of(MPSGraph* graph, MPSGraphTensor* x) {
+  return [graph reductionSumWithTensor:x axes:nil name:nil];
+}
+
+// The derivative of the sum of y to x.
+inline MPSGraphTensor* gradient_of(MPSGraph* graph, MPSGraphTensor* y, MPSGraphTensor* x) {
+  return [[graph gradientForPrimaryTensor:y withTensors:list(x) name:nil] objectForKey:x];
+}
+
+inline MPSGraphOperation* assigned(MPSGraph* graph, MPSGraphTensor* to, MPSGraphTensor* value) {
+  return [graph assignVariable:to withValueOfTensor:value name:nil];
+}
+
+// A step of gradient descent.
+inline MPSGraphTensor* descended(MPSGraph* graph, MPSGraphTensor* rate, MPSGraphTensor* values,
+                                 MPSGraphTensor* gradient) {
+  return [graph stochasticGradientDescentWithLearningRateTensor:rate
+                                                   valuesTensor:values
+                                                 gradientTensor:gradient
+                                                           name:nil];
+}
+
+using Tensors = std::vector<MPSGraphTensor*>;
+
+inline MPSGraphShapedType* type_of(const Shape& shape, MPSDataType type = MPSDataTypeFloat32) {
+  return [[[MPSGraphShapedType alloc] initWithShape:numbers(shape) dataType:type] autorelease];
+}
+
+// An executable whose feeds have the shapes of their placeholders.
+inline MPSGraphExecutable* compiled(MPSGraph* graph, const Tensors& feeds, NSArray<MPSGraphTensor*>* targets,
+                                    NSArray<MPSGraphOperation*>* operations = nil) {
+  NSMutableDictionary* types = [NSMutableDictionary dictionary];
+  for (MPSGraphTensor* feed : feeds) [types setObject:type_of(shape_of([feed shape]), [feed dataType]) forKey:feed];
+  return [graph compileWithDevice:the_graph_device()
+                            feeds:types
+                    targetTensors:targets
+                 targetOperations:operations
+            compilationDescriptor:nil];
+}
+
+// The tensor data of the feeds, in the order that the executable wants.
+inline NSArray* inputs_of(MPSGraphExecutable* executable, NSDictionary* feeds) {
+  NSMutableArray* inputs = [NSMutableArray array];
+  for (MPSGraphTensor* tensor in [executable feedTensors]) [inputs addObject:[feeds objectForKey:tensor]];
+  return inputs;
+}
+
+inline NSArray* results_of(MPSGraphExecutable* executable, NSArray* inputs) {
+  return [executable runWithMTLCommandQueue:the_queue() inputsArray:inputs resultsArray:nil executionDescriptor:nil];
+}
+
+inline NSUInteger unsign(long value) { return static_cast<NSUInteger>(value); }
 
 // One graph with the values of its placeholders.
 class Session {
@@ -312,6 +380,8 @@ class Session {
   }
 
   Array run(MPSGraphTensor* target) { return run(std::vector<MPSGraphTensor*>{target}).front(); }
+
+  double value(MPSGraphTensor* target) { return run(target).values.front(); }
 
   // Runs operations for their effects.
   void perform(std::initializer_list<MPSGraphOperation*> operations) {
@@ -366,6 +436,30 @@ inline void report_array(const Array& actual, const Array& expected, double tole
 #define CHECK_ARRAY_WITHIN(tolerance, actual, ...) \
   check::begin(__FILE__, __LINE__),                \
       check::report_array(actual, __VA_ARGS__, tolerance, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
+
+// ---- one op by several selectors ----
+
+// An expression in the graph g and the tensor x.
+using Way = std::function<MPSGraphTensor*(MPSGraph* g, MPSGraphTensor* x)>;
+#define WAY(...) [&](MPSGraph* g, MPSGraphTensor* x) -> MPSGraphTensor* { return __VA_ARGS__; }
+
+namespace check {
+
+inline void report_ways(const Array& operand, const Array& expected, double tolerance, const std::vector<Way>& ways,
+                        const char* file, int line) {
+  Session session;
+  MPSGraphTensor* x = session.feed(operand);
+  for (const Way& way : ways) {
+    report_array(session.run(way(session.graph(), x)), expected, tolerance, "a way to build it", file, line);
+  }
+}
+
+}  // namespace check
+
+// CHECK_WAYS(operand, expected, WAY(...), ...): each expression makes the same of the operand, to the bit.
+#define CHECK_WAYS(operand, expected, ...) CHECK_WAYS_WITHIN(0, operand, expected, __VA_ARGS__)
+#define CHECK_WAYS_WITHIN(tolerance, operand, expected, ...) \
+  check::begin(__FILE__, __LINE__), check::report_ways(operand, expected, tolerance, {__VA_ARGS__}, __FILE__, __LINE__)
 
 // ---- gradients ----
 

@@ -1,12 +1,6 @@
 // Heaps and what their buffers share; what every buffer says of its memory.
 
-#import <Foundation/Foundation.h>
-#import <Metal/Metal.h>
-
 #include "buffer_bytes.h"
-
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
 
 static MTLHeapDescriptor* descriptor(NSUInteger size, MTLHeapType type) {
   MTLHeapDescriptor* made = [[MTLHeapDescriptor new] autorelease];
@@ -17,38 +11,19 @@ static MTLHeapDescriptor* descriptor(NSUInteger size, MTLHeapType type) {
 }
 
 static void fill(id<MTLBuffer> buffer, uint8_t value) {
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   id<MTLBlitCommandEncoder> encoder = [commands blitCommandEncoder];
   [encoder fillBuffer:buffer range:NSMakeRange(0, [buffer length]) value:value];
   [encoder endEncoding];
   finish(commands);
 }
 
-static void descriptors_keep_what_they_are_told() {
-  MTLHeapDescriptor* heap = [[MTLHeapDescriptor new] autorelease];
-  CHECK([heap size] == 0);
-  CHECK([heap type] == MTLHeapTypeAutomatic);
-  CHECK([heap storageMode] == MTLStorageModePrivate);
-  CHECK([heap cpuCacheMode] == MTLCPUCacheModeDefaultCache);
-  [heap setSize:1 << 16];
-  [heap setStorageMode:MTLStorageModeShared];
-  [heap setCpuCacheMode:MTLCPUCacheModeWriteCombined];
-  [heap setHazardTrackingMode:MTLHazardTrackingModeTracked];
-  [heap setSparsePageSize:MTLSparsePageSize64];
-  CHECK([heap resourceOptions] == (MTLResourceCPUCacheModeWriteCombined | MTLResourceHazardTrackingModeTracked));
-  [heap setResourceOptions:MTLResourceStorageModePrivate];
-  CHECK([heap storageMode] == MTLStorageModePrivate && [heap cpuCacheMode] == MTLCPUCacheModeDefaultCache);
-  [heap setType:MTLHeapTypePlacement];
-  MTLHeapDescriptor* copy = [[heap copy] autorelease];
-  [heap setSize:1];
-  CHECK([copy size] == 1 << 16 && [copy type] == MTLHeapTypePlacement && [copy sparsePageSize] == MTLSparsePageSize64);
-}
-
-static void a_heap_gives_room_and_takes_it_back() {
-  const MTLSizeAndAlign each = [g_device heapBufferSizeAndAlignWithLength:1000 options:MTLResourceStorageModeShared];
+TEST(a_heap_gives_room_and_takes_it_back) {
+  const MTLSizeAndAlign each = [the_device() heapBufferSizeAndAlignWithLength:1000
+                                                                      options:MTLResourceStorageModeShared];
   CHECK(each.size >= 1000 && each.align > 0 && each.size % each.align == 0);
-  id<MTLHeap> heap = [g_device newHeapWithDescriptor:descriptor(3 * each.size, MTLHeapTypeAutomatic)];
-  CHECK([heap device] == g_device);
+  id<MTLHeap> heap = [the_device() newHeapWithDescriptor:descriptor(3 * each.size, MTLHeapTypeAutomatic)];
+  CHECK([heap device] == the_device());
   CHECK([heap type] == MTLHeapTypeAutomatic);
   CHECK([heap storageMode] == MTLStorageModeShared);
   CHECK([heap cpuCacheMode] == MTLCPUCacheModeDefaultCache);
@@ -61,7 +36,7 @@ static void a_heap_gives_room_and_takes_it_back() {
   id<MTLBuffer> buffers[3];
   for (auto& buffer : buffers) {
     buffer = [heap newBufferWithLength:1000 options:MTLResourceStorageModeShared];
-    CHECK([buffer length] == 1000 && [buffer heap] == heap && [buffer device] == g_device);
+    CHECK([buffer length] == 1000 && [buffer heap] == heap && [buffer device] == the_device());
   }
   CHECK([heap usedSize] == 3 * each.size);
   for (uint8_t i = 0; i < 3; ++i) fill(buffers[i], i + 1);
@@ -80,8 +55,8 @@ static void a_heap_gives_room_and_takes_it_back() {
   [heap release];
 }
 
-static void aliasable_memory_is_given_again() {
-  id<MTLHeap> heap = [g_device newHeapWithDescriptor:descriptor(4096, MTLHeapTypeAutomatic)];
+TEST(aliasable_memory_is_given_again) {
+  id<MTLHeap> heap = [the_device() newHeapWithDescriptor:descriptor(4096, MTLHeapTypeAutomatic)];
   id<MTLBuffer> first = [heap newBufferWithLength:4096 options:MTLResourceStorageModeShared];
   fill(first, 7);
   CHECK(![first isAliasable]);
@@ -100,10 +75,11 @@ static void aliasable_memory_is_given_again() {
   [heap release];
 }
 
-static void a_placement_heap_lets_the_program_say_where() {
-  id<MTLHeap> heap = [g_device newHeapWithDescriptor:descriptor(1 << 16, MTLHeapTypePlacement)];
+TEST(a_placement_heap_lets_the_program_say_where) {
+  id<MTLHeap> heap = [the_device() newHeapWithDescriptor:descriptor(1 << 16, MTLHeapTypePlacement)];
   CHECK([heap type] == MTLHeapTypePlacement);
-  const NSUInteger align = [g_device heapBufferSizeAndAlignWithLength:64 options:MTLResourceStorageModeShared].align;
+  const NSUInteger align =
+      [the_device() heapBufferSizeAndAlignWithLength:64 options:MTLResourceStorageModeShared].align;
   id<MTLBuffer> whole = [heap newBufferWithLength:2 * align options:MTLResourceStorageModeShared offset:0];
   id<MTLBuffer> behind = [heap newBufferWithLength:align options:MTLResourceStorageModeShared offset:align];
   CHECK([behind heapOffset] == align && [whole heapOffset] == 0);
@@ -119,11 +95,11 @@ static void a_placement_heap_lets_the_program_say_where() {
 }
 
 // Graphs compute with the buffers of heaps, which keep their place until the computation is over.
-static void graphs_use_heap_buffers() {
-  id<MTLHeap> heap = [g_device newHeapWithDescriptor:descriptor(1 << 14, MTLHeapTypeAutomatic)];
-  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
-  id<MTLBuffer> result = buffer_of(g_device, std::vector<float>(4));
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+TEST(graphs_use_heap_buffers) {
+  id<MTLHeap> heap = [the_device() newHeapWithDescriptor:descriptor(1 << 14, MTLHeapTypeAutomatic)];
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
+  id<MTLBuffer> result = buffer_of(the_device(), std::vector<float>(4));
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   @autoreleasepool {
     id<MTLBuffer> pad = [[heap newBufferWithLength:1 options:0] autorelease];
     id<MTLBuffer> in = [[heap newBufferWithLength:16 options:0] autorelease];
@@ -150,7 +126,7 @@ static void graphs_use_heap_buffers() {
   }
   [commands commit];
   id<MTLBuffer> other = [heap newBufferWithLength:4096 options:0];
-  id<MTLCommandQueue> side = [[g_device newCommandQueue] autorelease];
+  id<MTLCommandQueue> side = [[the_device() newCommandQueue] autorelease];
   id<MTLCommandBuffer> filling = [side commandBuffer];
   id<MTLBlitCommandEncoder> encoder = [filling blitCommandEncoder];
   [encoder fillBuffer:other range:NSMakeRange(0, 4096) value:0xff];
@@ -163,8 +139,8 @@ static void graphs_use_heap_buffers() {
   [heap release];
 }
 
-static void resources_say_whether_they_may_go() {
-  id<MTLBuffer> buffer = buffer_of<uint8_t>(g_device, {1, 2, 3});
+TEST(resources_say_whether_they_may_go) {
+  id<MTLBuffer> buffer = buffer_of<uint8_t>(the_device(), {1, 2, 3});
   CHECK([buffer setPurgeableState:MTLPurgeableStateKeepCurrent] == MTLPurgeableStateNonVolatile);
   CHECK([buffer setPurgeableState:MTLPurgeableStateVolatile] == MTLPurgeableStateNonVolatile);
   CHECK([buffer setPurgeableState:MTLPurgeableStateNonVolatile] == MTLPurgeableStateVolatile);
@@ -172,14 +148,14 @@ static void resources_say_whether_they_may_go() {
   CHECK([buffer setPurgeableState:MTLPurgeableStateEmpty] == MTLPurgeableStateNonVolatile);
   CHECK([buffer setPurgeableState:MTLPurgeableStateNonVolatile] == MTLPurgeableStateEmpty);
   CHECK([buffer heap] == nil && [buffer heapOffset] == 0 && ![buffer isAliasable]);
-  id<MTLHeap> heap = [[g_device newHeapWithDescriptor:descriptor(256, MTLHeapTypeAutomatic)] autorelease];
+  id<MTLHeap> heap = [[the_device() newHeapWithDescriptor:descriptor(256, MTLHeapTypeAutomatic)] autorelease];
   CHECK([heap setPurgeableState:MTLPurgeableStateVolatile] == MTLPurgeableStateNonVolatile);
   CHECK([heap setPurgeableState:MTLPurgeableStateKeepCurrent] == MTLPurgeableStateVolatile);
 }
 
-static void buffers_have_addresses_and_markers() {
-  id<MTLBuffer> a = buffer_of<uint8_t>(g_device, std::vector<uint8_t>(100)),
-                b = buffer_of<uint8_t>(g_device, std::vector<uint8_t>(100));
+TEST(buffers_have_addresses_and_markers) {
+  id<MTLBuffer> a = buffer_of<uint8_t>(the_device(), std::vector<uint8_t>(100)),
+                b = buffer_of<uint8_t>(the_device(), std::vector<uint8_t>(100));
   CHECK([a gpuAddress] != 0 && [b gpuAddress] != 0);
   CHECK([a gpuAddress] + 100 <= [b gpuAddress] || [b gpuAddress] + 100 <= [a gpuAddress]);
   [a addDebugMarker:@"half" range:NSMakeRange(0, 50)];
@@ -191,52 +167,34 @@ static void buffers_have_addresses_and_markers() {
 }
 
 #ifndef __APPLE__
-static void mistakes_raise() {
+TEST(mistakes_raise) {
   id nothing = nil;
-  CHECK([g_device newHeapWithDescriptor:descriptor(0, MTLHeapTypeAutomatic)] == nil);
-  CHECK([g_device newHeapWithDescriptor:descriptor(64, MTLHeapTypeSparse)] == nil);
-  CHECK([g_device newHeapWithDescriptor:descriptor(NSUIntegerMax / 2, MTLHeapTypeAutomatic)] == nil);
+  CHECK([the_device() newHeapWithDescriptor:descriptor(0, MTLHeapTypeAutomatic)] == nil);
+  CHECK([the_device() newHeapWithDescriptor:descriptor(64, MTLHeapTypeSparse)] == nil);
+  CHECK([the_device() newHeapWithDescriptor:descriptor(NSUIntegerMax / 2, MTLHeapTypeAutomatic)] == nil);
   MTLHeapDescriptor* memoryless = descriptor(64, MTLHeapTypeAutomatic);
   [memoryless setStorageMode:MTLStorageModeMemoryless];
-  CHECK([g_device newHeapWithDescriptor:memoryless] == nil);
-  CHECK_RAISES([g_device newHeapWithDescriptor:nothing]);
-  id<MTLHeap> heap = [[g_device newHeapWithDescriptor:descriptor(1000, MTLHeapTypeAutomatic)] autorelease];
+  CHECK([the_device() newHeapWithDescriptor:memoryless] == nil);
+  CHECK_RAISES([the_device() newHeapWithDescriptor:nothing]);
+  id<MTLHeap> heap = [[the_device() newHeapWithDescriptor:descriptor(1000, MTLHeapTypeAutomatic)] autorelease];
   CHECK_RAISES([heap newBufferWithLength:0 options:0]);
   CHECK_RAISES([heap newBufferWithLength:8 options:MTLResourceStorageModePrivate]);
   CHECK_RAISES([heap newBufferWithLength:8 options:MTLResourceCPUCacheModeWriteCombined]);
   CHECK_RAISES([heap newBufferWithLength:8 options:0 offset:0]);
   CHECK_RAISES([heap maxAvailableSizeWithAlignment:3]);
   CHECK([heap newBufferWithLength:NSUIntegerMax options:0] == nil);
-  id<MTLHeap> placed = [[g_device newHeapWithDescriptor:descriptor(1000, MTLHeapTypePlacement)] autorelease];
+  id<MTLHeap> placed = [[the_device() newHeapWithDescriptor:descriptor(1000, MTLHeapTypePlacement)] autorelease];
   CHECK([placed newBufferWithLength:8 options:0] == nil);
   CHECK_RAISES([placed newBufferWithLength:8 options:0 offset:1]);
   CHECK_RAISES([placed newBufferWithLength:8 options:0 offset:NSUIntegerMax - 255]);
   CHECK_RAISES([placed newBufferWithLength:NSUIntegerMax options:0 offset:0]);
-  id<MTLBuffer> own = buffer_of<uint8_t>(g_device, {1});
+  id<MTLBuffer> own = buffer_of<uint8_t>(the_device(), {1});
   CHECK_RAISES([own makeAliasable]);
   CHECK_RAISES([own addDebugMarker:@"far" range:NSMakeRange(1, 1)]);
   CHECK_RAISES([own addDebugMarker:nothing range:NSMakeRange(0, 1)]);
-  CHECK([own newRemoteBufferViewForDevice:g_device] == nil);
-  CHECK([g_device newHeapWithDescriptor:[[MTLHeapDescriptor new] autorelease]] == nil);  // of size 0
+  CHECK([own newRemoteBufferViewForDevice:the_device()] == nil);
+  CHECK([the_device() newHeapWithDescriptor:[[MTLHeapDescriptor new] autorelease]] == nil);  // of size 0
 }
 #endif
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    descriptors_keep_what_they_are_told();
-    a_heap_gives_room_and_takes_it_back();
-    aliasable_memory_is_given_again();
-    a_placement_heap_lets_the_program_say_where();
-    graphs_use_heap_buffers();
-    resources_say_whether_they_may_go();
-    buffers_have_addresses_and_markers();
-#ifndef __APPLE__
-    mistakes_raise();
-#endif
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

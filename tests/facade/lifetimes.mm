@@ -1,22 +1,13 @@
 // Who keeps what alive: graphs, executables, tensor data and blocks go when their last user goes, and not
 // before.
 
-#include "graph_testing.h"
+#include "control_flow.h"
 
 #include <chrono>
 #include <thread>
 
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
 static NSUInteger g_allocated_at_first;
 static std::atomic<int> g_graphs{0}, g_witnesses{0};
-
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
-static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
-
-static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
-}
 
 // Threads of the framework may let go of a run a moment after it is over.
 template <class F>
@@ -68,47 +59,22 @@ struct Everything {
   MPSGraphOperation* step = nil;
 
   Everything() {
-    MPSGraphTensor* product = [graph matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil];
+    MPSGraphTensor* product = matmul(graph, x, w);
     MPSGraphTensor* is_there = [graph constantWithScalar:1 shape:numbers({1}) dataType:MPSDataTypeBool];
-    MPSGraph* g = graph;
-    MPSGraphTensor* chosen = [[graph ifWithPredicateTensor:is_there
-        thenBlock:^{
-          return list([g tanhWithTensor:product name:nil]);
-        }
-        elseBlock:^{
-          return list(product);
-        }
-        name:nil] objectAtIndex:0];
-    MPSGraphTensor* loss = [graph reductionSumWithTensor:chosen axes:nil name:nil];
-    MPSGraphTensor* gradient = [[graph gradientForPrimaryTensor:loss withTensors:list(w) name:nil] objectForKey:w];
-    MPSGraphTensor* rate = [graph constantWithScalar:0.01 dataType:MPSDataTypeFloat32];
-    MPSGraphTensor* updated = [graph stochasticGradientDescentWithLearningRateTensor:rate
-                                                                        valuesTensor:w
-                                                                      gradientTensor:gradient
-                                                                                name:nil];
-    step = [graph assignVariable:w withValueOfTensor:updated name:nil];
-    y = [[graph controlDependencyWithOperations:list(step)
-                                 dependentBlock:^{
-                                   return list([g reductionSumWithTensor:[g readVariable:w name:nil]
-                                                                    axes:nil
-                                                                    name:nil]);
-                                 }
-                                           name:nil] objectAtIndex:0];
+    auto squashed = [&] { return list([graph tanhWithTensor:product name:nil]); };
+    MPSGraphTensor* chosen = first(choose(graph, is_there, squashed, [&] { return list(product); }));
+    MPSGraphTensor* loss = total_of(graph, chosen);
+    MPSGraphTensor* gradient = gradient_of(graph, loss, w);
+    MPSGraphTensor* rate = scalar(graph, 0.01);
+    MPSGraphTensor* updated = descended(graph, rate, w, gradient);
+    step = assigned(graph, w, updated);
+    y = first(after(graph, step, [&] { return list(total_of(graph, read(graph, w))); }));
   }
 
   NSDictionary* feeds() const { return pair(tensor_data(random_array({64, 64})), x); }
-  MPSGraphExecutable* compiled() const {
-    MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:numbers({64, 64})
-                                                                 dataType:MPSDataTypeFloat32] autorelease];
-    return [graph compileWithDevice:nil
-                              feeds:pair(type, x)
-                      targetTensors:list(y)
-                   targetOperations:nil
-              compilationDescriptor:nil];
-  }
 };
 
-static void graphs_go_with_their_last_owner() {
+TEST(graphs_go_with_their_last_owner) {
   @autoreleasepool {
     const Everything e;
     CHECK(g_graphs == 1);
@@ -120,13 +86,13 @@ static void graphs_go_with_their_last_owner() {
   CHECK(g_graphs == 0);
 }
 
-static void a_graph_may_go_before_its_run_is_over() {
+TEST(a_graph_may_go_before_its_run_is_over) {
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   __block Array result;
   @autoreleasepool {
     const Everything e;
     // The gate holds the run until nobody but the run itself knows the graph.
-    id<MTLSharedEvent> gate = [g_device newSharedEvent];
+    id<MTLSharedEvent> gate = [the_device() newSharedEvent];
     @autoreleasepool {
       MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
       MPSGraphTensor* y = e.y;
@@ -135,7 +101,7 @@ static void a_graph_may_go_before_its_run_is_over() {
         if (error == nil) result = read_array([results objectForKey:y]);
         dispatch_semaphore_signal(done);
       }];
-      [e.graph runAsyncWithMTLCommandQueue:g_queue
+      [e.graph runAsyncWithMTLCommandQueue:the_queue()
                                      feeds:e.feeds()
                              targetTensors:list(y)
                           targetOperations:nil
@@ -153,7 +119,7 @@ static void a_graph_may_go_before_its_run_is_over() {
   dispatch_release(done);
 }
 
-static void blocks_let_go_after_their_run() {
+TEST(blocks_let_go_after_their_run) {
   @autoreleasepool {
     const Everything e;
     dispatch_semaphore_t done = dispatch_semaphore_create(0);
@@ -167,7 +133,7 @@ static void blocks_let_go_after_their_run() {
         [witness look];
         dispatch_semaphore_signal(done);
       }];
-      [e.graph runAsyncWithMTLCommandQueue:g_queue
+      [e.graph runAsyncWithMTLCommandQueue:the_queue()
                                      feeds:e.feeds()
                              targetTensors:list(e.y)
                           targetOperations:nil
@@ -184,7 +150,7 @@ static void blocks_let_go_after_their_run() {
   CHECK(becomes([] { return g_witnesses == 0; }));
 }
 
-static void a_handler_may_run_the_graph() {
+TEST(a_handler_may_run_the_graph) {
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   __block int right = 0;
   @autoreleasepool {
@@ -195,7 +161,7 @@ static void a_handler_may_run_the_graph() {
     MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
     [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary* first, NSError*) {
       @autoreleasepool {
-        NSDictionary* second = [graph runWithMTLCommandQueue:g_queue
+        NSDictionary* second = [graph runWithMTLCommandQueue:the_queue()
                                                        feeds:feeds
                                                targetTensors:list(y)
                                             targetOperations:nil];
@@ -206,14 +172,14 @@ static void a_handler_may_run_the_graph() {
           right += error == nil;
           dispatch_semaphore_signal(done);
         }];
-        [graph runAsyncWithMTLCommandQueue:g_queue
+        [graph runAsyncWithMTLCommandQueue:the_queue()
                                      feeds:feeds
                              targetTensors:list(y)
                           targetOperations:nil
                        executionDescriptor:next];
       }
     }];
-    [graph runAsyncWithMTLCommandQueue:g_queue
+    [graph runAsyncWithMTLCommandQueue:the_queue()
                                  feeds:feeds
                          targetTensors:list(y)
                       targetOperations:nil
@@ -226,10 +192,10 @@ static void a_handler_may_run_the_graph() {
 
 #ifndef __APPLE__
 // Bytes on the device are counted by the device; a Mac keeps some of its own.
-static void the_memory_comes_back() {
+TEST(the_memory_comes_back) {
   const NSUInteger state_bytes = 64 * 64 * sizeof(float);
   auto allocated = [](NSUInteger bytes) {
-    return becomes([bytes] { return [g_device currentAllocatedSize] == bytes; });
+    return becomes([bytes] { return [the_device() currentAllocatedSize] == bytes; });
   };
   CHECK(allocated(g_allocated_at_first));
   MPSGraphExecutable* executable = nil;
@@ -244,22 +210,22 @@ static void the_memory_comes_back() {
     };
     run();
     // What was compiled keeps the memory for its intermediate results, and further runs take no more.
-    with_arena = [g_device currentAllocatedSize];
+    with_arena = [the_device() currentAllocatedSize];
     CHECK(with_arena >= g_allocated_at_first + state_bytes);
     run(), run();
     CHECK(allocated(with_arena));
-    executable = [e.compiled() retain];
+    executable = [compiled(e.graph, {e.x}, list(e.y)) retain];
   }
   CHECK(g_graphs == 0);
   // The executable holds the variable, though the graph is gone.
-  CHECK([g_device currentAllocatedSize] >= with_arena);
+  CHECK([the_device() currentAllocatedSize] >= with_arena);
   @autoreleasepool {
     NSArray* inputs = list(tensor_data(random_array({64, 64})));
-    NSArray* first = [executable runWithMTLCommandQueue:g_queue
+    NSArray* first = [executable runWithMTLCommandQueue:the_queue()
                                             inputsArray:inputs
                                            resultsArray:nil
                                     executionDescriptor:nil];
-    NSArray* second = [executable runWithMTLCommandQueue:g_queue
+    NSArray* second = [executable runWithMTLCommandQueue:the_queue()
                                              inputsArray:inputs
                                             resultsArray:nil
                                      executionDescriptor:nil];
@@ -270,21 +236,9 @@ static void the_memory_comes_back() {
 }
 #endif
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    g_allocated_at_first = [g_device currentAllocatedSize];
-    graphs_go_with_their_last_owner();
-    a_graph_may_go_before_its_run_is_over();
-    blocks_let_go_after_their_run();
-    a_handler_may_run_the_graph();
-#ifndef __APPLE__
-    the_memory_comes_back();
-#endif
-    CHECK(g_graphs == 0 && g_witnesses == 0);
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
+TEST(nothing_is_left) { CHECK(g_graphs == 0 && g_witnesses == 0); }
+
+int main(int count, char** arguments) {
+  g_allocated_at_first = [the_device() currentAllocatedSize];
+  return check::run(count, arguments);
 }

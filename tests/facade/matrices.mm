@@ -1,20 +1,32 @@
 // Matrices and vectors in buffers, their kernels, and the tensor data that graphs see of them. Expected values are
 // sums of doubles, or written down.
 
-#import <Foundation/Foundation.h>
-#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
-
 #include <cmath>
 #include <functional>
 #include <string>
 
 #include "buffer_bytes.h"
 
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
-
 static MPSMatrixDescriptor* rows_of(NSUInteger rows, NSUInteger columns, NSUInteger row_bytes, MPSDataType type) {
   return [MPSMatrixDescriptor matrixDescriptorWithRows:rows columns:columns rowBytes:row_bytes dataType:type];
+}
+
+static MPSMatrix* matrix_in(id<MTLBuffer> buffer, NSUInteger rows, NSUInteger columns,
+                            MPSDataType type = MPSDataTypeFloat32) {
+  MPSMatrixDescriptor* packed = rows_of(rows, columns, columns * (type & 0xff) / 8, type);
+  return [[[MPSMatrix alloc] initWithBuffer:buffer descriptor:packed] autorelease];
+}
+
+static MPSVector* vector_in(id<MTLBuffer> buffer, NSUInteger length) {
+  MPSVectorDescriptor* d = [MPSVectorDescriptor vectorDescriptorWithLength:length dataType:MPSDataTypeFloat32];
+  return [[[MPSVector alloc] initWithBuffer:buffer descriptor:d] autorelease];
+}
+
+static MPSMatrixMultiplication* multiplication(NSUInteger rows, NSUInteger columns, NSUInteger inner) {
+  return [[[MPSMatrixMultiplication alloc] initWithDevice:the_device()
+                                               resultRows:rows
+                                            resultColumns:columns
+                                          interiorColumns:inner] autorelease];
 }
 
 // Matrices with a gap of one element behind each row and of one row behind each matrix.
@@ -27,7 +39,7 @@ struct Matrices {
   Matrices(NSUInteger count, NSUInteger rows, NSUInteger columns, float seed)
       : count(count), rows(rows), columns(columns), values(count * (rows + 1) * (columns + 1)) {
     for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(seed + 1.7f * static_cast<float>(i));
-    buffer = buffer_of(g_device, values);
+    buffer = buffer_of(the_device(), values);
     MPSMatrixDescriptor* descriptor =
         [MPSMatrixDescriptor matrixDescriptorWithRows:rows
                                               columns:columns
@@ -59,7 +71,7 @@ struct Matrices {
   }
 };
 
-static void descriptors_say_where_elements_are() {
+TEST(descriptors_say_where_elements_are) {
   MPSMatrixDescriptor* d = rows_of(3, 5, 24, MPSDataTypeFloat32);
   CHECK([d rows] == 3 && [d columns] == 5 && [d rowBytes] == 24 && [d matrices] == 1 && [d matrixBytes] == 72);
   [d setRows:2];
@@ -85,13 +97,13 @@ static void descriptors_say_where_elements_are() {
 #endif
 }
 
-static void matrices_and_vectors_lie_in_buffers() {
-  id<MTLBuffer> buffer = buffer_of(g_device, counted(20));
+TEST(matrices_and_vectors_lie_in_buffers) {
+  id<MTLBuffer> buffer = buffer_of(the_device(), counted(20));
   MPSMatrix* matrix = [[[MPSMatrix alloc] initWithBuffer:buffer
                                                   offset:8
                                               descriptor:rows_of(2, 3, 16, MPSDataTypeFloat32)] autorelease];
   CHECK([matrix rows] == 2 && [matrix columns] == 3 && [matrix matrices] == 1 && [matrix rowBytes] == 16);
-  CHECK([matrix data] == buffer && [matrix offset] == 8 && [matrix device] == g_device);
+  CHECK([matrix data] == buffer && [matrix offset] == 8 && [matrix device] == the_device());
   CHECK([matrix dataType] == MPSDataTypeFloat32 && [matrix matrixBytes] == 32 && [matrix resourceSize] >= 80);
   MPSVectorDescriptor* pair = [MPSVectorDescriptor vectorDescriptorWithLength:3
                                                                       vectors:2
@@ -99,20 +111,20 @@ static void matrices_and_vectors_lie_in_buffers() {
                                                                      dataType:MPSDataTypeFloat32];
   MPSVector* vector = [[[MPSVector alloc] initWithBuffer:buffer offset:4 descriptor:pair] autorelease];
   CHECK([vector length] == 3 && [vector vectors] == 2 && [vector vectorBytes] == 20 && [vector offset] == 4);
-  CHECK([vector data] == buffer && [vector device] == g_device && [vector dataType] == MPSDataTypeFloat32);
+  CHECK([vector data] == buffer && [vector device] == the_device() && [vector dataType] == MPSDataTypeFloat32);
   CHECK([vector resourceSize] >= 80);
   CHECK([[[[MPSVector alloc] initWithBuffer:buffer descriptor:pair] autorelease] offset] == 0);
-  MPSMatrix* own = [[[MPSMatrix alloc] initWithDevice:g_device
+  MPSMatrix* own = [[[MPSMatrix alloc] initWithDevice:the_device()
                                            descriptor:rows_of(2, 2, 8, MPSDataTypeFloat32)] autorelease];
-  MPSVector* row = [[[MPSVector alloc] initWithDevice:g_device descriptor:pair] autorelease];
+  MPSVector* row = [[[MPSVector alloc] initWithDevice:the_device() descriptor:pair] autorelease];
   CHECK([[own data] length] >= 16 && [[row data] length] >= 32);
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   [own synchronizeOnCommandBuffer:commands];
   [row synchronizeOnCommandBuffer:commands];
   finish(commands);
 }
 
-static void tensor_data_sees_matrices_and_vectors() {
+TEST(tensor_data_sees_matrices_and_vectors) {
   Matrices two(2, 2, 3, 0.5f);
   MPSGraphTensorData* data = [[[MPSGraphTensorData alloc] initWithMPSMatrix:two.matrix] autorelease];
   CHECK([[data shape] isEqual:numbers({2, 2, 3})] && [data dataType] == MPSDataTypeFloat32);
@@ -124,9 +136,8 @@ static void tensor_data_sees_matrices_and_vectors() {
   }
   CHECK([[[[[MPSGraphTensorData alloc] initWithMPSMatrix:two.matrix
                                                     rank:5] autorelease] shape] isEqual:numbers({1, 1, 2, 2, 3})]);
-  id<MTLBuffer> buffer = buffer_of(g_device, counted(12));
-  MPSMatrix* packed = [[[MPSMatrix alloc] initWithBuffer:buffer
-                                              descriptor:rows_of(3, 4, 16, MPSDataTypeFloat32)] autorelease];
+  id<MTLBuffer> buffer = buffer_of(the_device(), counted(12));
+  MPSMatrix* packed = matrix_in(buffer, 3, 4);
   MPSGraphTensorData* plain = [[[MPSGraphTensorData alloc] initWithMPSMatrix:packed] autorelease];
   CHECK([[plain shape] isEqual:numbers({3, 4})]);
   MPSGraphTensorData* flat = [[[MPSGraphTensorData alloc] initWithMPSMatrix:packed rank:1] autorelease];
@@ -151,9 +162,7 @@ static void tensor_data_sees_matrices_and_vectors() {
   MPSGraphTensorData* lines = [[[MPSGraphTensorData alloc] initWithMPSVector:vectors] autorelease];
   CHECK([[lines shape] isEqual:numbers({2, 4})]);
   CHECK(values_of<float>([lines mpsndarray]) == std::vector<float>({0, 1, 2, 3, 5, 6, 7, 8}));
-  MPSVector* one = [[[MPSVector alloc]
-      initWithBuffer:buffer
-          descriptor:[MPSVectorDescriptor vectorDescriptorWithLength:4 dataType:MPSDataTypeFloat32]] autorelease];
+  MPSVector* one = vector_in(buffer, 4);
   CHECK([[[[[MPSGraphTensorData alloc] initWithMPSVector:one] autorelease] shape] isEqual:numbers({4})]);
   CHECK([[[[[MPSGraphTensorData alloc] initWithMPSVector:one rank:2] autorelease] shape] isEqual:numbers({1, 4})]);
 
@@ -161,7 +170,7 @@ static void tensor_data_sees_matrices_and_vectors() {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = [graph placeholderWithShape:numbers({2, 2, 3}) dataType:MPSDataTypeFloat32 name:nil];
   MPSGraphTensor* y = [graph squareWithTensor:x name:nil];
-  [graph runWithMTLCommandQueue:g_queue
+  [graph runWithMTLCommandQueue:the_queue()
                           feeds:[NSDictionary dictionaryWithObject:data forKey:x]
                targetOperations:nil
               resultsDictionary:[NSDictionary dictionaryWithObject:data forKey:y]];
@@ -183,7 +192,7 @@ static void products(bool left, bool right, double alpha, double beta) {
   constexpr NSUInteger kRows = 3, kColumns = 4, kInner = 5;
   Matrices a(3, left ? kInner + 1 : kRows + 1, left ? kRows + 2 : kInner + 2, 1),
       b(3, right ? kColumns : kInner, right ? kInner : kColumns, 2), c(3, kRows + 2, kColumns + 1, 3);
-  MPSMatrixMultiplication* kernel = [[[MPSMatrixMultiplication alloc] initWithDevice:g_device
+  MPSMatrixMultiplication* kernel = [[[MPSMatrixMultiplication alloc] initWithDevice:the_device()
                                                                        transposeLeft:left
                                                                       transposeRight:right
                                                                           resultRows:kRows
@@ -198,7 +207,7 @@ static void products(bool left, bool right, double alpha, double beta) {
   CHECK([kernel leftMatrixOrigin].x == 1 && [kernel leftMatrixOrigin].y == 2);
   CHECK([kernel rightMatrixOrigin].x == 0 && [kernel resultMatrixOrigin].x == 2 && [kernel resultMatrixOrigin].y == 1);
   CHECK([kernel batchStart] == 1 && [kernel batchSize] == 2);
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   [kernel encodeToCommandBuffer:commands leftMatrix:a.matrix rightMatrix:b.matrix resultMatrix:c.matrix];
   finish(commands);
   c.check(
@@ -215,7 +224,7 @@ static void products(bool left, bool right, double alpha, double beta) {
       1e-5);
 }
 
-static void products_of_matrices() {
+TEST(products_of_matrices) {
   for (bool left : {false, true}) {
     for (bool right : {false, true}) {
       products(left, right, 1, 0);
@@ -225,46 +234,33 @@ static void products_of_matrices() {
 }
 
 // C = A C of one kernel object twice, with the result in place of a factor; and a result that was not a number.
-static void products_in_place() {
-  id<MTLBuffer> buffer = buffer_of<float>(g_device, {1, 2, 3, 4});
-  MPSMatrix* square = [[[MPSMatrix alloc] initWithBuffer:buffer
-                                              descriptor:rows_of(2, 2, 8, MPSDataTypeFloat32)] autorelease];
-  MPSMatrixMultiplication* kernel = [[[MPSMatrixMultiplication alloc] initWithDevice:g_device
-                                                                          resultRows:2
-                                                                       resultColumns:2
-                                                                     interiorColumns:2] autorelease];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+TEST(products_in_place) {
+  id<MTLBuffer> buffer = buffer_of<float>(the_device(), {1, 2, 3, 4});
+  MPSMatrix* square = matrix_in(buffer, 2, 2);
+  MPSMatrixMultiplication* kernel = multiplication(2, 2, 2);
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   [kernel encodeToCommandBuffer:commands leftMatrix:square rightMatrix:square resultMatrix:square];
   [kernel encodeToCommandBuffer:commands leftMatrix:square rightMatrix:square resultMatrix:square];
   finish(commands);
   CHECK(values_in<float>(buffer) == std::vector<float>({199, 290, 435, 634}));  // to the fourth power
   const float nan = std::nanf("");
-  id<MTLBuffer> none = buffer_of<float>(g_device, {nan, nan, nan, nan});
-  MPSMatrix* result = [[[MPSMatrix alloc] initWithBuffer:none
-                                              descriptor:rows_of(2, 2, 8, MPSDataTypeFloat32)] autorelease];
-  commands = [g_queue commandBuffer];
+  id<MTLBuffer> none = buffer_of<float>(the_device(), {nan, nan, nan, nan});
+  MPSMatrix* result = matrix_in(none, 2, 2);
+  commands = [the_queue() commandBuffer];
   [kernel encodeToCommandBuffer:commands leftMatrix:square rightMatrix:square resultMatrix:result];
   finish(commands);
   CHECK(values_in<float>(none)[0] == 199 * 199 + 290 * 435);
 }
 
-static void products_of_other_types() {
-  id<MTLBuffer> bytes = buffer_of<int8_t>(g_device, {1, -2, 3, 4}),
-                halves = buffer_of<uint16_t>(g_device, {0x3c00, 0x4000, 0xc000, 0x3800});  // 1, 2, -2, 0.5
-  MPSMatrix* left = [[[MPSMatrix alloc] initWithBuffer:bytes descriptor:rows_of(2, 2, 2, MPSDataTypeInt8)] autorelease];
-  MPSMatrix* right = [[[MPSMatrix alloc] initWithBuffer:halves
-                                             descriptor:rows_of(2, 2, 4, MPSDataTypeFloat16)] autorelease];
-  id<MTLBuffer> singles = buffer_of(g_device, std::vector<float>(4)),
-                result = buffer_of(g_device, std::vector<uint16_t>(4));
-  MPSMatrix* single = [[[MPSMatrix alloc] initWithBuffer:singles
-                                              descriptor:rows_of(2, 2, 8, MPSDataTypeFloat32)] autorelease];
-  MPSMatrix* half = [[[MPSMatrix alloc] initWithBuffer:result
-                                            descriptor:rows_of(2, 2, 4, MPSDataTypeFloat16)] autorelease];
-  MPSMatrixMultiplication* kernel = [[[MPSMatrixMultiplication alloc] initWithDevice:g_device
-                                                                          resultRows:2
-                                                                       resultColumns:2
-                                                                     interiorColumns:2] autorelease];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+TEST(products_of_other_types) {
+  id<MTLBuffer> bytes = buffer_of<int8_t>(the_device(), {1, -2, 3, 4}),
+                halves = buffer_of<uint16_t>(the_device(), {0x3c00, 0x4000, 0xc000, 0x3800});  // 1, 2, -2, 0.5
+  MPSMatrix *left = matrix_in(bytes, 2, 2, MPSDataTypeInt8), *right = matrix_in(halves, 2, 2, MPSDataTypeFloat16);
+  id<MTLBuffer> singles = buffer_of(the_device(), std::vector<float>(4)),
+                result = buffer_of(the_device(), std::vector<uint16_t>(4));
+  MPSMatrix *single = matrix_in(singles, 2, 2), *half = matrix_in(result, 2, 2, MPSDataTypeFloat16);
+  MPSMatrixMultiplication* kernel = multiplication(2, 2, 2);
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
 #ifndef __APPLE__
   [kernel encodeToCommandBuffer:commands leftMatrix:left rightMatrix:right resultMatrix:single];
 #endif
@@ -277,7 +273,7 @@ static void products_of_other_types() {
   CHECK([left rows] == 2 && [single columns] == 2);
 }
 
-static void products_with_vectors() {
+TEST(products_with_vectors) {
   constexpr NSUInteger kRows = 3, kColumns = 4;
   for (bool transposed : {false, true}) {
     for (double beta : {0.0, -2.0}) {
@@ -290,7 +286,7 @@ static void products_with_vectors() {
                                                                         dataType:MPSDataTypeFloat32];
         return [[[MPSVector alloc] initWithBuffer:of.buffer descriptor:d] autorelease];
       };
-      MPSMatrixVectorMultiplication* kernel = [[[MPSMatrixVectorMultiplication alloc] initWithDevice:g_device
+      MPSMatrixVectorMultiplication* kernel = [[[MPSMatrixVectorMultiplication alloc] initWithDevice:the_device()
                                                                                            transpose:transposed
                                                                                                 rows:kRows
                                                                                              columns:kColumns
@@ -305,7 +301,7 @@ static void products_with_vectors() {
       CHECK([kernel primarySourceMatrixOrigin].x == 0 && [kernel primarySourceMatrixOrigin].y == 0);
       CHECK([kernel secondarySourceMatrixOrigin].x == 1 && [kernel secondarySourceMatrixOrigin].y == 0);
       CHECK([kernel resultMatrixOrigin].x == 2 && [kernel resultMatrixOrigin].y == 0);
-      id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+      id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
       [kernel encodeToCommandBuffer:commands inputMatrix:a.matrix inputVector:vector(x) resultVector:vector(y)];
       finish(commands);
       y.check(
@@ -322,41 +318,35 @@ static void products_with_vectors() {
     }
   }
   Matrices a(1, 2, 2, 7);
-  id<MTLBuffer> in = buffer_of<float>(g_device, {1, 10}), out = buffer_of<float>(g_device, {0, 0});
-  MPSVectorDescriptor* two = [MPSVectorDescriptor vectorDescriptorWithLength:2 dataType:MPSDataTypeFloat32];
-  MPSVector* x = [[[MPSVector alloc] initWithBuffer:in descriptor:two] autorelease];
-  MPSVector* y = [[[MPSVector alloc] initWithBuffer:out descriptor:two] autorelease];
-  MPSMatrixVectorMultiplication* plain = [[[MPSMatrixVectorMultiplication alloc] initWithDevice:g_device
+  id<MTLBuffer> in = buffer_of<float>(the_device(), {1, 10}), out = buffer_of<float>(the_device(), {0, 0});
+  MPSVector *x = vector_in(in, 2), *y = vector_in(out, 2);
+  MPSMatrixVectorMultiplication* plain = [[[MPSMatrixVectorMultiplication alloc] initWithDevice:the_device()
                                                                                            rows:2
                                                                                         columns:2] autorelease];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   [plain encodeToCommandBuffer:commands inputMatrix:a.matrix inputVector:x resultVector:y];
   finish(commands);
   CHECK_NEAR(values_in<float>(out)[1], a.at(0, 1, 0) + 10 * a.at(0, 1, 1), 1e-5);
 }
 
 // The origins of the factors: the second row of one, from its second column on, and the last column of the other.
-static void factors_begin_anywhere() {
+TEST(factors_begin_anywhere) {
   Matrices a(1, 3, 4, 15), b(1, 4, 3, 16), c(1, 1, 1, 17);
-  MPSMatrixMultiplication* product = [[[MPSMatrixMultiplication alloc] initWithDevice:g_device
-                                                                           resultRows:1
-                                                                        resultColumns:1
-                                                                      interiorColumns:3] autorelease];
+  MPSMatrixMultiplication* product = multiplication(1, 1, 3);
   [product setLeftMatrixOrigin:MTLOriginMake(1, 1, 0)];
   [product setRightMatrixOrigin:MTLOriginMake(1, 2, 0)];
   CHECK([product rightMatrixOrigin].x == 1 && [product rightMatrixOrigin].y == 2);
-  MPSMatrixVectorMultiplication* line = [[[MPSMatrixVectorMultiplication alloc] initWithDevice:g_device
+  MPSMatrixVectorMultiplication* line = [[[MPSMatrixVectorMultiplication alloc] initWithDevice:the_device()
                                                                                           rows:2
                                                                                        columns:2] autorelease];
   [line setPrimarySourceMatrixOrigin:MTLOriginMake(1, 2, 0)];
-  id<MTLBuffer> in = buffer_of<float>(g_device, {1, -10}), out = buffer_of<float>(g_device, {0, 0});
-  MPSVectorDescriptor* two = [MPSVectorDescriptor vectorDescriptorWithLength:2 dataType:MPSDataTypeFloat32];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLBuffer> in = buffer_of<float>(the_device(), {1, -10}), out = buffer_of<float>(the_device(), {0, 0});
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   [product encodeToCommandBuffer:commands leftMatrix:a.matrix rightMatrix:b.matrix resultMatrix:c.matrix];
   [line encodeToCommandBuffer:commands
                   inputMatrix:a.matrix
-                  inputVector:[[[MPSVector alloc] initWithBuffer:in descriptor:two] autorelease]
-                 resultVector:[[[MPSVector alloc] initWithBuffer:out descriptor:two] autorelease]];
+                  inputVector:vector_in(in, 2)
+                 resultVector:vector_in(out, 2)];
   finish(commands);
   c.check(
       [&](NSUInteger, NSUInteger, NSUInteger, double& value) {
@@ -370,11 +360,11 @@ static void factors_begin_anywhere() {
   }
 }
 
-static void softmax_of_rows() {
+TEST(softmax_of_rows) {
   for (bool logarithm : {false, true}) {
     Matrices x(4, 4, 6, 8), y(4, 5, 5, 9);
     Class made = logarithm ? [MPSMatrixLogSoftMax class] : [MPSMatrixSoftMax class];
-    MPSMatrixSoftMax* kernel = [[[made alloc] initWithDevice:g_device] autorelease];
+    MPSMatrixSoftMax* kernel = [[[made alloc] initWithDevice:the_device()] autorelease];
     [kernel setSourceMatrixOrigin:MTLOriginMake(1, 2, 0)];
     [kernel setResultMatrixOrigin:MTLOriginMake(2, 1, 0)];
     CHECK([kernel sourceRows] == NSUIntegerMax && [kernel sourceColumns] == NSUIntegerMax);
@@ -385,7 +375,7 @@ static void softmax_of_rows() {
     CHECK([kernel batchStart] == 1 && [kernel batchSize] == 2);
     CHECK([kernel sourceMatrixOrigin].x == 1 && [kernel sourceMatrixOrigin].y == 2);
     CHECK([kernel resultMatrixOrigin].x == 2 && [kernel resultMatrixOrigin].y == 1);
-    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
     [kernel encodeToCommandBuffer:commands inputMatrix:x.matrix resultMatrix:y.matrix];
     finish(commands);
     y.check(
@@ -402,13 +392,12 @@ static void softmax_of_rows() {
 }
 
 // Large numbers do not overflow, and what is small keeps its logarithm; in place.
-static void softmax_of_large_numbers() {
-  id<MTLBuffer> buffer = buffer_of<float>(g_device, {1000, 1000, -1000});
-  MPSMatrix* row = [[[MPSMatrix alloc] initWithBuffer:buffer
-                                           descriptor:rows_of(1, 3, 12, MPSDataTypeFloat32)] autorelease];
-  MPSMatrixSoftMax* kernel = [[[MPSMatrixLogSoftMax alloc] initWithDevice:g_device] autorelease];
+TEST(softmax_of_large_numbers) {
+  id<MTLBuffer> buffer = buffer_of<float>(the_device(), {1000, 1000, -1000});
+  MPSMatrix* row = matrix_in(buffer, 1, 3);
+  MPSMatrixSoftMax* kernel = [[[MPSMatrixLogSoftMax alloc] initWithDevice:the_device()] autorelease];
   [kernel setSourceColumns:3];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   [kernel encodeToCommandBuffer:commands inputMatrix:row resultMatrix:row];
   finish(commands);
   const std::vector<float> y = values_in<float>(buffer);
@@ -437,11 +426,10 @@ static double neuron(MPSCNNNeuronType type, double x, double a, double b, double
 }
 
 static MPSVector* bias_of(const std::vector<float>& values) {
-  MPSVectorDescriptor* d = [MPSVectorDescriptor vectorDescriptorWithLength:values.size() dataType:MPSDataTypeFloat32];
-  return [[[MPSVector alloc] initWithBuffer:buffer_of(g_device, values) descriptor:d] autorelease];
+  return vector_in(buffer_of(the_device(), values), values.size());
 }
 
-static void neurons_of_every_type() {
+TEST(neurons_of_every_type) {
   struct Case {
     MPSCNNNeuronType type;
     float a, b, c;
@@ -467,7 +455,7 @@ static void neurons_of_every_type() {
   for (const auto& [type, a, b, c] : cases) {
     for (bool biased : {false, true}) {
       Matrices x(2, 4, 4, 10), y(2, 3, 4, 11);
-      MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+      MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:the_device()] autorelease];
       CHECK([kernel neuronType] == MPSCNNNeuronTypeNone && [kernel alpha] == 1);
       [kernel setNeuronType:type parameterA:a parameterB:b parameterC:c];
       CHECK([kernel neuronType] == type && [kernel neuronParameterA] == a && [kernel neuronParameterB] == b &&
@@ -479,7 +467,7 @@ static void neurons_of_every_type() {
       CHECK([kernel sourceInputFeatureChannels] == 3 && [kernel sourceNumberOfFeatureVectors] == NSUIntegerMax);
       [kernel setSourceNumberOfFeatureVectors:2];
       CHECK([kernel sourceNumberOfFeatureVectors] == 2);
-      id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+      id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
       [kernel encodeToCommandBuffer:commands
                         inputMatrix:x.matrix
                          biasVector:biased ? bias_of(bias) : nil
@@ -497,14 +485,13 @@ static void neurons_of_every_type() {
 }
 
 // One kernel with a setting after another, of which the next must not compute what the one before did.
-static void neurons_of_odd_settings() {
-  id<MTLBuffer> in = buffer_of<float>(g_device, {-1, 0, 2}), out = buffer_of(g_device, std::vector<float>(3));
-  MPSMatrix* x = [[[MPSMatrix alloc] initWithBuffer:in descriptor:rows_of(1, 3, 12, MPSDataTypeFloat32)] autorelease];
-  MPSMatrix* y = [[[MPSMatrix alloc] initWithBuffer:out descriptor:rows_of(1, 3, 12, MPSDataTypeFloat32)] autorelease];
-  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+TEST(neurons_of_odd_settings) {
+  id<MTLBuffer> in = buffer_of<float>(the_device(), {-1, 0, 2}), out = buffer_of(the_device(), std::vector<float>(3));
+  MPSMatrix *x = matrix_in(in, 1, 3), *y = matrix_in(out, 1, 3);
+  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:the_device()] autorelease];
   for (const float a : {2.0f, NAN, 3.0f, 0.0f, -0.0f}) {
     [kernel setNeuronType:MPSCNNNeuronTypeReLU parameterA:a parameterB:0 parameterC:0];
-    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
     [kernel encodeToCommandBuffer:commands inputMatrix:x biasVector:nil resultMatrix:y];
     finish(commands);
     const std::vector<float> got = values_in<float>(out);
@@ -514,19 +501,16 @@ static void neurons_of_odd_settings() {
 }
 
 // Of numbers whose squares or exponentials are no floats any more.
-static void neurons_of_extreme_numbers() {
+TEST(neurons_of_extreme_numbers) {
   const std::vector<float> values = {-3e38f, -1e30f, -1000, -20, 20, 1000, 1e30f, 3e38f};
-  const NSUInteger bytes = values.size() * sizeof(float);
-  id<MTLBuffer> out = buffer_of(g_device, values);
-  MPSMatrixDescriptor* d = rows_of(1, values.size(), bytes, MPSDataTypeFloat32);
-  MPSMatrix* x = [[[MPSMatrix alloc] initWithBuffer:buffer_of(g_device, values) descriptor:d] autorelease];
-  MPSMatrix* y = [[[MPSMatrix alloc] initWithBuffer:out descriptor:d] autorelease];
-  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+  id<MTLBuffer> out = buffer_of(the_device(), values);
+  MPSMatrix *x = matrix_in(buffer_of(the_device(), values), 1, values.size()), *y = matrix_in(out, 1, values.size());
+  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:the_device()] autorelease];
   for (const MPSCNNNeuronType type :
        {MPSCNNNeuronTypeSigmoid, MPSCNNNeuronTypeHardSigmoid, MPSCNNNeuronTypeTanH, MPSCNNNeuronTypeSoftSign,
         MPSCNNNeuronTypeSoftPlus, MPSCNNNeuronTypeELU, MPSCNNNeuronTypeReLUN, MPSCNNNeuronTypeGeLU}) {
     [kernel setNeuronType:type parameterA:0.5f parameterB:1 parameterC:0];
-    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
     [kernel encodeToCommandBuffer:commands inputMatrix:x biasVector:nil resultMatrix:y];
     finish(commands);
     const std::vector<float> got = values_in<float>(out);
@@ -539,14 +523,14 @@ static void neurons_of_extreme_numbers() {
   }
 }
 
-static void neurons_with_a_slope_for_each_column() {
+TEST(neurons_with_a_slope_for_each_column) {
   Matrices x(1, 3, 2, 12), y(1, 3, 2, 13);
   const std::vector<float> slopes = {0.5f, -2};
-  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:the_device()] autorelease];
   [kernel setNeuronToPReLUWithParametersA:[NSData dataWithBytes:slopes.data() length:8]];
   CHECK([kernel neuronType] == MPSCNNNeuronTypePReLU && [kernel neuronParameterB] == 0);
   [kernel setSourceNumberOfFeatureVectors:3];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   [kernel encodeToCommandBuffer:commands inputMatrix:x.matrix biasVector:nil resultMatrix:y.matrix];
   finish(commands);
   y.check(
@@ -559,19 +543,19 @@ static void neurons_with_a_slope_for_each_column() {
 }
 
 // The settings of a kernel come along with its copies, and with what a coder makes of it.
-static void kernels_are_copied_and_encoded() {
+TEST(kernels_are_copied_and_encoded) {
   Matrices x(1, 2, 3, 14);
   const std::vector<float> slopes = {2, 3};
-  MPSMatrixNeuron* neuron_kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
-  CHECK([neuron_kernel device] == g_device && [neuron_kernel options] == MPSKernelOptionsNone);
+  MPSMatrixNeuron* neuron_kernel = [[[MPSMatrixNeuron alloc] initWithDevice:the_device()] autorelease];
+  CHECK([neuron_kernel device] == the_device() && [neuron_kernel options] == MPSKernelOptionsNone);
   [neuron_kernel setLabel:@"slopes"];
   [neuron_kernel setOptions:MPSKernelOptionsAllowReducedPrecision];
   [neuron_kernel setNeuronToPReLUWithParametersA:[NSData dataWithBytes:slopes.data() length:8]];
   [neuron_kernel setAlpha:-1];
   [neuron_kernel setSourceMatrixOrigin:MTLOriginMake(0, 1, 0)];
-  MPSMatrixSoftMax* softmax = [[[MPSMatrixSoftMax alloc] initWithDevice:g_device] autorelease];
+  MPSMatrixSoftMax* softmax = [[[MPSMatrixSoftMax alloc] initWithDevice:the_device()] autorelease];
   [softmax setSourceColumns:2];
-  MPSMatrixMultiplication* product = [[[MPSMatrixMultiplication alloc] initWithDevice:g_device
+  MPSMatrixMultiplication* product = [[[MPSMatrixMultiplication alloc] initWithDevice:the_device()
                                                                         transposeLeft:NO
                                                                        transposeRight:YES
                                                                            resultRows:2
@@ -579,7 +563,7 @@ static void kernels_are_copied_and_encoded() {
                                                                       interiorColumns:3
                                                                                 alpha:2
                                                                                  beta:0] autorelease];
-  MPSMatrixVectorMultiplication* line = [[[MPSMatrixVectorMultiplication alloc] initWithDevice:g_device
+  MPSMatrixVectorMultiplication* line = [[[MPSMatrixVectorMultiplication alloc] initWithDevice:the_device()
                                                                                      transpose:YES
                                                                                           rows:3
                                                                                        columns:2
@@ -589,14 +573,12 @@ static void kernels_are_copied_and_encoded() {
                            MPSMatrixVectorMultiplication* l) {
     id<MTLBuffer> buffers[4];
     MPSMatrix* made[3];
-    for (int i = 0; i < 4; ++i) buffers[i] = buffer_of(g_device, std::vector<float>(4));
+    for (int i = 0; i < 4; ++i) buffers[i] = buffer_of(the_device(), std::vector<float>(4));
     for (int i = 0; i < 3; ++i) {
-      made[i] = [[[MPSMatrix alloc] initWithBuffer:buffers[i]
-                                        descriptor:rows_of(2, 2, 8, MPSDataTypeFloat32)] autorelease];
+      made[i] = matrix_in(buffers[i], 2, 2);
     }
-    MPSVectorDescriptor* three = [MPSVectorDescriptor vectorDescriptorWithLength:3 dataType:MPSDataTypeFloat32];
-    MPSVector* y = [[[MPSVector alloc] initWithBuffer:buffers[3] descriptor:three] autorelease];
-    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    MPSVector* y = vector_in(buffers[3], 3);
+    id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
     [n encodeToCommandBuffer:commands inputMatrix:x.matrix biasVector:nil resultMatrix:made[0]];
     [s encodeToCommandBuffer:commands inputMatrix:x.matrix resultMatrix:made[1]];
     [p encodeToCommandBuffer:commands leftMatrix:x.matrix rightMatrix:x.matrix resultMatrix:made[2]];
@@ -614,7 +596,7 @@ static void kernels_are_copied_and_encoded() {
   CHECK(expected[1] != 0 && expected[12] != 0);
   MPSMatrixNeuron* copy = [[neuron_kernel copyWithZone:nil device:nil] autorelease];
   CHECK([[copy label] isEqualToString:@"slopes"] && [copy options] == MPSKernelOptionsAllowReducedPrecision);
-  CHECK(results(copy, [[softmax copy] autorelease], [[product copyWithZone:nil device:g_device] autorelease],
+  CHECK(results(copy, [[softmax copy] autorelease], [[product copyWithZone:nil device:the_device()] autorelease],
                 [[line copy] autorelease]) == expected);
 #ifndef __APPLE__  // these ways to make coders are deprecated there
   const auto coded = [](MPSKernel* kernel) {
@@ -623,27 +605,26 @@ static void kernels_are_copied_and_encoded() {
     [kernel encodeWithCoder:writer];
     [writer finishEncoding];
     NSKeyedUnarchiver* reader = [[[NSKeyedUnarchiver alloc] initForReadingWithData:data] autorelease];
-    id made = [[[[kernel class] alloc] initWithCoder:reader device:g_device] autorelease];
+    id made = [[[[kernel class] alloc] initWithCoder:reader device:the_device()] autorelease];
     return made;
   };
   CHECK(results(coded(neuron_kernel), coded(softmax), coded(product), coded(line)) == expected);
   CHECK([[coded(neuron_kernel) label] isEqualToString:@"slopes"]);
   NSData* data = [NSKeyedArchiver archivedDataWithRootObject:softmax];
   CHECK([[NSKeyedUnarchiver unarchiveObjectWithData:data] sourceColumns] == 2);
-  MPSKernel* plain = [[[MPSKernel alloc] initWithDevice:g_device] autorelease];
+  MPSKernel* plain = [[[MPSKernel alloc] initWithDevice:the_device()] autorelease];
   CHECK([[[[MPSKernel alloc] initWithCoder:[[[NSKeyedUnarchiver alloc] initForReadingWithData:data] autorelease]]
             autorelease] device] != nil);
   CHECK([plain label] == nil && [MPSKernel supportsSecureCoding]);
 #endif
 }
 
-static void temporary_matrices_count_their_reads() {
-  id<MTLBuffer> in = buffer_of<float>(g_device, {1, 2, 3, 4}), out = buffer_of(g_device, std::vector<float>(4));
+TEST(temporary_matrices_count_their_reads) {
+  id<MTLBuffer> in = buffer_of<float>(the_device(), {1, 2, 3, 4}), out = buffer_of(the_device(), std::vector<float>(4));
   MPSMatrixDescriptor* d = rows_of(2, 2, 8, MPSDataTypeFloat32);
   MPSVectorDescriptor* two = [MPSVectorDescriptor vectorDescriptorWithLength:2 dataType:MPSDataTypeFloat32];
-  MPSMatrix* x = [[[MPSMatrix alloc] initWithBuffer:in descriptor:d] autorelease];
-  MPSMatrix* y = [[[MPSMatrix alloc] initWithBuffer:out descriptor:d] autorelease];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  MPSMatrix *x = matrix_in(in, 2, 2), *y = matrix_in(out, 2, 2);
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   [MPSTemporaryMatrix prefetchStorageWithCommandBuffer:commands matrixDescriptorList:[NSArray arrayWithObject:d]];
   [MPSTemporaryVector prefetchStorageWithCommandBuffer:commands descriptorList:[NSArray arrayWithObject:two]];
   MPSTemporaryMatrix* between = [MPSTemporaryMatrix temporaryMatrixWithCommandBuffer:commands matrixDescriptor:d];
@@ -651,13 +632,10 @@ static void temporary_matrices_count_their_reads() {
   CHECK([between readCount] == 1 && [bias readCount] == 1 && [between rows] == 2 && [bias length] == 2);
   [between setReadCount:2];
   [bias setReadCount:0];
-  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:the_device()] autorelease];
   [kernel setAlpha:10];
   [kernel encodeToCommandBuffer:commands inputMatrix:x biasVector:nil resultMatrix:between];
-  MPSMatrixMultiplication* product = [[[MPSMatrixMultiplication alloc] initWithDevice:g_device
-                                                                           resultRows:2
-                                                                        resultColumns:2
-                                                                      interiorColumns:2] autorelease];
+  MPSMatrixMultiplication* product = multiplication(2, 2, 2);
   [product encodeToCommandBuffer:commands leftMatrix:between rightMatrix:between resultMatrix:y];
   CHECK([between readCount] == 0);
 #ifndef __APPLE__
@@ -670,7 +648,7 @@ static void temporary_matrices_count_their_reads() {
 }
 
 #ifndef __APPLE__
-static void mistakes_raise() {
+TEST(mistakes_raise) {
   id nothing = nil;
   CHECK_RAISES(rows_of(2, 3, 8, MPSDataTypeFloat32));
   CHECK_RAISES(rows_of(2, 3, 14, MPSDataTypeFloat32));
@@ -698,25 +676,19 @@ static void mistakes_raise() {
   CHECK_RAISES([MPSVectorDescriptor vectorDescriptorWithLength:1ul << 62 dataType:MPSDataTypeFloat32]);
   MPSMatrixDescriptor* grown = rows_of(2, 3, 16, MPSDataTypeFloat32);
   [grown setRows:1ul << 60];
-  CHECK_RAISES([[MPSMatrix alloc] initWithDevice:g_device descriptor:grown]);
-  id<MTLBuffer> buffer = buffer_of(g_device, counted(6));
+  CHECK_RAISES([[MPSMatrix alloc] initWithDevice:the_device() descriptor:grown]);
+  id<MTLBuffer> buffer = buffer_of(the_device(), counted(6));
   MPSMatrixDescriptor* d = rows_of(2, 3, 12, MPSDataTypeFloat32);
   CHECK_RAISES([[MPSMatrix alloc] initWithBuffer:buffer offset:4 descriptor:d]);
   CHECK_RAISES([[MPSMatrix alloc] initWithBuffer:buffer offset:2 descriptor:rows_of(1, 3, 12, MPSDataTypeFloat32)]);
   CHECK_RAISES([[MPSMatrix alloc] initWithBuffer:buffer descriptor:nothing]);
   CHECK_RAISES([[MPSMatrix alloc] initWithBuffer:nothing descriptor:d]);
   CHECK_RAISES([[MPSMatrix alloc] initWithDevice:nothing descriptor:d]);
-  CHECK_RAISES([[MPSVector alloc] initWithBuffer:buffer
-                                      descriptor:[MPSVectorDescriptor vectorDescriptorWithLength:7
-                                                                                        dataType:MPSDataTypeFloat32]]);
+  CHECK_RAISES(vector_in(buffer, 7));
   MPSMatrix* matrix = [[[MPSMatrix alloc] initWithBuffer:buffer descriptor:d] autorelease];
-  MPSMatrix* integers = [[[MPSMatrix alloc] initWithBuffer:buffer
-                                                descriptor:rows_of(2, 3, 12, MPSDataTypeInt32)] autorelease];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
-  MPSMatrixMultiplication* product = [[[MPSMatrixMultiplication alloc] initWithDevice:g_device
-                                                                           resultRows:2
-                                                                        resultColumns:2
-                                                                      interiorColumns:3] autorelease];
+  MPSMatrix* integers = matrix_in(buffer, 2, 3, MPSDataTypeInt32);
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
+  MPSMatrixMultiplication* product = multiplication(2, 2, 3);
   const auto multiply = [&](MPSMatrix* left, MPSMatrix* right, MPSMatrix* result) {
     [product encodeToCommandBuffer:commands leftMatrix:left rightMatrix:right resultMatrix:result];
   };
@@ -724,7 +696,7 @@ static void mistakes_raise() {
   CHECK_RAISES(multiply(matrix, nothing, matrix));
   CHECK_RAISES([matrix synchronizeOnCommandBuffer:nothing]);
   CHECK_RAISES([bias_of({1}) synchronizeOnCommandBuffer:nothing]);
-  MPSMatrixSoftMax* softmax = [[[MPSMatrixSoftMax alloc] initWithDevice:g_device] autorelease];
+  MPSMatrixSoftMax* softmax = [[[MPSMatrixSoftMax alloc] initWithDevice:the_device()] autorelease];
   const auto soften = [&](MPSMatrix* x, MPSMatrix* y) {
     [softmax encodeToCommandBuffer:commands inputMatrix:x resultMatrix:y];
   };
@@ -740,7 +712,7 @@ static void mistakes_raise() {
   [softmax setBatchStart:0];
   [softmax setSourceMatrixOrigin:MTLOriginMake(0, 3, 0)];
   CHECK_RAISES(soften(matrix, matrix));
-  MPSMatrixNeuron* neuron_kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+  MPSMatrixNeuron* neuron_kernel = [[[MPSMatrixNeuron alloc] initWithDevice:the_device()] autorelease];
   CHECK_RAISES([neuron_kernel setNeuronType:MPSCNNNeuronTypePReLU parameterA:1 parameterB:1 parameterC:1]);
   CHECK_RAISES([neuron_kernel setNeuronType:MPSCNNNeuronTypeCount parameterA:1 parameterB:1 parameterC:1]);
   CHECK_RAISES([neuron_kernel setNeuronToPReLUWithParametersA:[NSData data]]);
@@ -757,31 +729,4 @@ static void mistakes_raise() {
 }
 #endif
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    descriptors_say_where_elements_are();
-    matrices_and_vectors_lie_in_buffers();
-    tensor_data_sees_matrices_and_vectors();
-    products_of_matrices();
-    products_in_place();
-    products_of_other_types();
-    products_with_vectors();
-    factors_begin_anywhere();
-    softmax_of_rows();
-    softmax_of_large_numbers();
-    neurons_of_every_type();
-    neurons_of_odd_settings();
-    neurons_of_extreme_numbers();
-    neurons_with_a_slope_for_each_column();
-    kernels_are_copied_and_encoded();
-    temporary_matrices_count_their_reads();
-#ifndef __APPLE__
-    mistakes_raise();
-#endif
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -2,7 +2,7 @@
 
 #include "graph_testing.h"
 
-static void placeholders() {
+TEST(placeholders) {
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor* first = [g placeholderWithShape:numbers({2, 3}) name:@"first"];
@@ -20,7 +20,7 @@ static void placeholders() {
   CHECK_ARRAY_WITHIN(0, session.run(second), values);
 }
 
-static void constants() {
+TEST(constants) {
   Session session;
   MPSGraph* g = session.graph();
   for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
@@ -39,13 +39,12 @@ static void constants() {
   // Scalars, in all their spellings, broadcast.
   const Array x = random_array({3, 4});
   MPSGraphTensor* tx = session.feed(x);
-  for (MPSGraphTensor* scalar : {[g constantWithScalar:0.75 dataType:MPSDataTypeFloat32],
-                                 [g constantWithScalar:0.75 shape:numbers({}) dataType:MPSDataTypeFloat32],
-                                 [g constantWithScalar:0.75 shape:numbers({1}) dataType:MPSDataTypeFloat32],
-                                 [g constantWithScalar:0.75 shape:numbers({-1}) dataType:MPSDataTypeFloat32]}) {
+  for (MPSGraphTensor* scalar :
+       {scalar(g, 0.75), [g constantWithScalar:0.75 shape:numbers({}) dataType:MPSDataTypeFloat32],
+        [g constantWithScalar:0.75 shape:numbers({1}) dataType:MPSDataTypeFloat32],
+        [g constantWithScalar:0.75 shape:numbers({-1}) dataType:MPSDataTypeFloat32]}) {
     CHECK([scalar dataType] == MPSDataTypeFloat32);
-    CHECK_ARRAY(session.run([g subtractionWithPrimaryTensor:scalar secondaryTensor:tx name:nil]),
-                map(x, [](double v) { return 0.75 - v; }));
+    CHECK_ARRAY(session.run(minus(g, scalar, tx)), map(x, [](double v) { return 0.75 - v; }));
   }
   // Of other shapes every length must be known.
   for (const Shape& shape : {Shape{-1, -1}, Shape{2, -1}, Shape{-2}}) {
@@ -56,7 +55,7 @@ static void constants() {
   }
 }
 
-static void initial_data_is_copied() {
+TEST(initial_data_is_copied) {
   Session session;
   MPSGraph* g = session.graph();
   NSMutableData* data = [NSMutableData dataWithLength:8];
@@ -87,7 +86,7 @@ static void initial_data_is_copied() {
   [fed release];
 }
 
-static void variables() {
+TEST(variables) {
   Session session;
   MPSGraph* g = session.graph();
   const Array initial = random_array({2, 3}), counts = random_integers({4}, -9, 9, MPSDataTypeInt64);
@@ -108,15 +107,15 @@ static void variables() {
   CHECK_ARRAY(session.run([g readVariable:counter name:@"read"]), counts);
 }
 
-static void operations_describe_themselves() {
+TEST(operations_describe_themselves) {
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor *a = placeholder(g, {2, 3}), *b = placeholder(g, {3});
   MPSGraphTensor* difference = [g subtractionWithPrimaryTensor:a secondaryTensor:b name:@"difference"];
   MPSGraphOperation* operation = [difference operation];
   CHECK([[operation name] isEqualToString:@"difference"]);
-  CHECK([[operation inputTensors] isEqualToArray:[NSArray arrayWithObjects:a, b, nil]]);
-  CHECK([[operation outputTensors] isEqualToArray:[NSArray arrayWithObject:difference]]);
+  CHECK([[operation inputTensors] isEqualToArray:list(a, b)]);
+  CHECK([[operation outputTensors] isEqualToArray:list(difference)]);
   CHECK([operation graph] == g);
   CHECK([[operation controlDependencies] count] == 0);
   CHECK(shape_of([difference shape]) == Shape({2, 3}));
@@ -144,18 +143,18 @@ static void operations_describe_themselves() {
   CHECK([[assign name] isEqualToString:@"step"] && [[assign outputTensors] count] == 0 &&
         [[assign inputTensors] containsObject:state]);
   __block MPSGraphTensor* inside = nil;
-  [g controlDependencyWithOperations:[NSArray arrayWithObject:assign]
+  [g controlDependencyWithOperations:list(assign)
                       dependentBlock:^{
                         inside = [g negativeWithTensor:b name:nil];
-                        return [NSArray arrayWithObject:inside];
+                        return list(inside);
                       }
                                 name:nil];
 #ifndef __APPLE__
-  CHECK([[[inside operation] controlDependencies] isEqualToArray:[NSArray arrayWithObject:assign]]);
+  CHECK([[[inside operation] controlDependencies] isEqualToArray:list(assign)]);
 #endif
 }
 
-static void graphs_start_with_default_options() {
+TEST(graphs_start_with_default_options) {
   MPSGraph* g = [MPSGraph new];
   CHECK([g options] == MPSGraphOptionsDefault && MPSGraphOptionsDefault == MPSGraphOptionsSynchronizeResults);
   [g setOptions:MPSGraphOptionsNone];
@@ -164,7 +163,7 @@ static void graphs_start_with_default_options() {
   [g release];
 }
 
-static void shaped_types() {
+TEST(shaped_types) {
   MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:numbers({2, -1})
                                                                dataType:MPSDataTypeInt32] autorelease];
   MPSGraphShapedType* same = [[type copy] autorelease];
@@ -180,7 +179,7 @@ static void shaped_types() {
 }
 
 // Tensors that outlive their graph may be asked and released.
-static void tensors_outlive_their_graph() {
+TEST(tensors_outlive_their_graph) {
   MPSGraphTensor* tensor = nil;
   @autoreleasepool {
     MPSGraph* g = [MPSGraph new];
@@ -192,8 +191,8 @@ static void tensors_outlive_their_graph() {
   Session session;
   MPSGraph* other = session.graph();
   MPSGraphTensor* own = session.feed(random_array({2, 3}));
-  CHECK_RAISES([other additionWithPrimaryTensor:own secondaryTensor:tensor name:nil]);
-  CHECK_RAISES([other gradientForPrimaryTensor:own withTensors:[NSArray arrayWithObject:tensor] name:nil]);
+  CHECK_RAISES(plus(other, own, tensor));
+  CHECK_RAISES([other gradientForPrimaryTensor:own withTensors:list(tensor) name:nil]);
   CHECK_RAISES(session.run(tensor));
   [tensor release];
 }
@@ -222,34 +221,19 @@ static void tensors_outlive_their_graph() {
 
 @implementation MPSGraphTensor (Doubling)
 - (MPSGraphTensor*)doubled {
-  return [[[self operation] graph] additionWithPrimaryTensor:self secondaryTensor:self name:nil];
+  return plus([[self operation] graph], self, self);
 }
 @end
 
-static void subclasses_and_categories() {
+TEST(subclasses_and_categories) {
   LayeredGraph* g = [[LayeredGraph new] autorelease];
   MPSGraphTensor* x = placeholder(g, {3});
   MPSGraphTensor* y = [[g layer:x] doubled];
   const Array value({3}, {-1, 2, 3});
-  NSDictionary* results = [g runWithFeeds:[NSDictionary dictionaryWithObject:tensor_data(value) forKey:x]
-                            targetTensors:[NSArray arrayWithObject:y]
-                         targetOperations:nil];
+  NSDictionary* results = [g runWithFeeds:pair(tensor_data(value), x) targetTensors:list(y) targetOperations:nil];
   CHECK_ARRAY(read_array([results objectForKey:y]), Array({3}, {0, 4, 6}));
   CHECK([g layers] == 1);
   CHECK([[y operation] graph] == g);
 }
 
-int main() {
-  @autoreleasepool {
-    placeholders();
-    constants();
-    initial_data_is_copied();
-    variables();
-    operations_describe_themselves();
-    graphs_start_with_default_options();
-    shaped_types();
-    tensors_outlive_their_graph();
-    subclasses_and_categories();
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

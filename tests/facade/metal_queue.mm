@@ -1,8 +1,5 @@
 // Devices, buffers, command queues, command buffers and shared events.
 
-#import <Foundation/Foundation.h>
-#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
-
 #include <unistd.h>
 #include <chrono>
 #include <cstdlib>
@@ -10,14 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "check.h"
-#include "host_memory.h"
-
-static id<MTLDevice> g_device;
-
-static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 20 * (int64_t)NSEC_PER_SEC)) == 0;
-}
+#include "objects.h"
 
 // True if the event reaches the value in time.
 static bool reaches(id<MTLSharedEvent> event, uint64_t value, int milliseconds) {
@@ -29,70 +19,72 @@ static bool reaches(id<MTLSharedEvent> event, uint64_t value, int milliseconds) 
 #endif
 }
 
-static void the_device_describes_itself() {
-  CHECK([[g_device name] length] > 0);
-  CHECK([g_device maxBufferLength] > 1 << 20);
+TEST(the_device_describes_itself) {
+  CHECK([[the_device() name] length] > 0);
+  CHECK([the_device() maxBufferLength] > 1 << 20);
 #if !TARGET_OS_IPHONE
-  CHECK([g_device recommendedMaxWorkingSetSize] > 0);
+  CHECK([the_device() recommendedMaxWorkingSetSize] > 0);
 #endif
-  CHECK([g_device registryID] == [g_device registryID]);
+  CHECK([the_device() registryID] == [the_device() registryID]);
 #ifndef __APPLE__
-  CHECK([g_device hasUnifiedMemory] == host_sees_memory(g_device));
+  CHECK([the_device() hasUnifiedMemory] == host_sees_memory());
   NSArray* all = MTLCopyAllDevices();
-  CHECK([all count] == ([g_device hasUnifiedMemory] ? 1 : 2) && [all objectAtIndex:0] == g_device);
+  CHECK([all count] == ([the_device() hasUnifiedMemory] ? 1 : 2) && [all objectAtIndex:0] == the_device());
   [all release];
 #endif
   id<MTLDevice> again = MTLCreateSystemDefaultDevice();
-  CHECK(again == g_device);
+  CHECK(again == the_device());
   [again release];
 }
 
-static void buffers_hold_bytes() {
-  const NSUInteger before = [g_device currentAllocatedSize];
+TEST(buffers_hold_bytes) {
+  const NSUInteger before = [the_device() currentAllocatedSize];
   id<MTLBuffer> buffer =
-      [g_device newBufferWithLength:1 << 20
-                            options:MTLResourceStorageModeShared | MTLResourceHazardTrackingModeUntracked];
+      [the_device() newBufferWithLength:1 << 20
+                                options:MTLResourceStorageModeShared | MTLResourceHazardTrackingModeUntracked];
   CHECK([buffer length] == 1 << 20);
   CHECK([buffer allocatedSize] >= 1 << 20);
-  CHECK([g_device currentAllocatedSize] >= before + (1 << 20));
+  CHECK([the_device() currentAllocatedSize] >= before + (1 << 20));
   CHECK([buffer storageMode] == MTLStorageModeShared);
   CHECK([buffer hazardTrackingMode] == MTLHazardTrackingModeUntracked);
   CHECK([buffer cpuCacheMode] == MTLCPUCacheModeDefaultCache);
   CHECK([buffer resourceOptions] == (MTLResourceStorageModeShared | MTLResourceHazardTrackingModeUntracked));
-  CHECK([buffer device] == g_device);
+  CHECK([buffer device] == the_device());
   [buffer setLabel:@"bytes"];
   CHECK([[buffer label] isEqualToString:@"bytes"]);
   [buffer release];
-  CHECK([g_device currentAllocatedSize] < before + (1 << 20));
+  CHECK([the_device() currentAllocatedSize] < before + (1 << 20));
   // The default of a buffer is tracked; the options stay as they were given.
   for (MTLResourceOptions options : {MTLResourceOptions{0}, MTLResourceOptions{MTLResourceHazardTrackingModeTracked}}) {
-    id<MTLBuffer> tracked = [g_device newBufferWithLength:64 options:options];
+    id<MTLBuffer> tracked = [the_device() newBufferWithLength:64 options:options];
     CHECK([tracked hazardTrackingMode] == MTLHazardTrackingModeTracked);
     [tracked release];
   }
 }
 
-static void buffers_copy_bytes() {
+TEST(buffers_copy_bytes) {
+  SKIP_UNLESS(host_sees_memory());
   int numbers[] = {1, 2, 3};
-  id<MTLBuffer> copy = [g_device newBufferWithBytes:numbers length:sizeof numbers options:0];
+  id<MTLBuffer> copy = [the_device() newBufferWithBytes:numbers length:sizeof numbers options:0];
   numbers[0] = 9;
   CHECK(static_cast<int*>([copy contents])[0] == 1);
   [copy release];
 }
 
-static void buffers_adopt_memory() {
+TEST(buffers_adopt_memory) {
+  SKIP_UNLESS(host_sees_memory());
   const size_t page = static_cast<size_t>(getpagesize());
   void* memory = nullptr;
   CHECK(posix_memalign(&memory, page, page) == 0);
   __block int freed = 0;
   @autoreleasepool {
-    id<MTLBuffer> buffer = [g_device newBufferWithBytesNoCopy:memory
-                                                       length:page
-                                                      options:MTLResourceStorageModeShared
-                                                  deallocator:^(void* pointer, NSUInteger length) {
-                                                    freed += pointer == memory && length == page;
-                                                    std::free(pointer);
-                                                  }];
+    id<MTLBuffer> buffer = [the_device() newBufferWithBytesNoCopy:memory
+                                                           length:page
+                                                          options:MTLResourceStorageModeShared
+                                                      deallocator:^(void* pointer, NSUInteger length) {
+                                                        freed += pointer == memory && length == page;
+                                                        std::free(pointer);
+                                                      }];
     CHECK([buffer contents] == memory);
     CHECK(freed == 0);
     [buffer release];
@@ -103,25 +95,26 @@ static void buffers_adopt_memory() {
 #ifndef __APPLE__
 // On a Mac memory of a large malloc is page-aligned, and here it is not: a program meets no exception and no nil for
 // it.
-static void buffers_adopt_memory_that_lies_anywhere() {
+TEST(buffers_adopt_memory_that_lies_anywhere) {
+  SKIP_UNLESS(host_sees_memory());
   std::vector<float> values(1000, 2.5f);
   __block int freed = 0;
   @autoreleasepool {
-    id<MTLBuffer> buffer = [[g_device newBufferWithBytesNoCopy:values.data() + 1
-                                                        length:3 * sizeof(float)
-                                                       options:MTLResourceStorageModeShared
-                                                   deallocator:^(void*, NSUInteger) {
-                                                     ++freed;
-                                                   }] autorelease];
+    id<MTLBuffer> buffer = [[the_device() newBufferWithBytesNoCopy:values.data() + 1
+                                                            length:3 * sizeof(float)
+                                                           options:MTLResourceStorageModeShared
+                                                       deallocator:^(void*, NSUInteger) {
+                                                         ++freed;
+                                                       }] autorelease];
     CHECK([buffer contents] == values.data() + 1 && [buffer length] == 3 * sizeof(float));
     static_cast<float*>([buffer contents])[2] = 7;
   }
   CHECK(freed == 1);
   CHECK(values[2] == 2.5f && values[3] == 7 && values[4] == 2.5f);
-  id<MTLBuffer> odd = [[g_device newBufferWithBytesNoCopy:reinterpret_cast<char*>(values.data()) + 2
-                                                   length:64
-                                                  options:MTLResourceStorageModeShared
-                                              deallocator:nil] autorelease];
+  id<MTLBuffer> odd = [[the_device() newBufferWithBytesNoCopy:reinterpret_cast<char*>(values.data()) + 2
+                                                       length:64
+                                                      options:MTLResourceStorageModeShared
+                                                  deallocator:nil] autorelease];
   NSArray* two = [NSArray arrayWithObject:[NSNumber numberWithInt:2]];
   CHECK_RAISES([[MPSGraphTensorData alloc] initWithMTLBuffer:odd shape:two dataType:MPSDataTypeFloat32]);
   CHECK_RAISES([[MPSNDArray alloc] initWithBuffer:odd
@@ -136,8 +129,8 @@ static void buffers_adopt_memory_that_lies_anywhere() {
   CHECK_RAISES([[MPSVector alloc] initWithBuffer:odd
                                       descriptor:[MPSVectorDescriptor vectorDescriptorWithLength:2
                                                                                         dataType:MPSDataTypeFloat32]]);
-  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:g_device scalar:1] autorelease];
-  id<MTLCommandBuffer> commands = [[g_device newCommandQueue] commandBuffer];
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:the_device() scalar:1] autorelease];
+  id<MTLCommandBuffer> commands = [[the_device() newCommandQueue] commandBuffer];
   CHECK_RAISES([array importDataWithCommandBuffer:commands
                                        fromBuffer:odd
                                    sourceDataType:MPSDataTypeFloat32
@@ -151,17 +144,17 @@ static void buffers_adopt_memory_that_lies_anywhere() {
   CHECK([[[[MPSGraphTensorData alloc] initWithMTLBuffer:odd shape:two
                                                dataType:MPSDataTypeInt16] autorelease] dataType] == MPSDataTypeInt16);
   id nothing = nil;
-  CHECK([g_device newBufferWithBytesNoCopy:values.data() length:0 options:0 deallocator:nil] == nil);
-  CHECK([g_device newBufferWithBytesNoCopy:(void*)nothing length:4096 options:0 deallocator:nil] == nil);
+  CHECK([the_device() newBufferWithBytesNoCopy:values.data() length:0 options:0 deallocator:nil] == nil);
+  CHECK([the_device() newBufferWithBytesNoCopy:(void*)nothing length:4096 options:0 deallocator:nil] == nil);
   for (MTLResourceOptions options : {MTLResourceStorageModePrivate, MTLResourceStorageModeMemoryless}) {
-    CHECK([g_device newBufferWithBytesNoCopy:values.data() length:4000 options:options deallocator:nil] == nil);
+    CHECK([the_device() newBufferWithBytesNoCopy:values.data() length:4000 options:options deallocator:nil] == nil);
   }
 }
 #endif
 
-static void command_buffers_run_in_order() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueue];
-  CHECK([queue device] == g_device);
+TEST(command_buffers_run_in_order) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueue];
+  CHECK([queue device] == the_device());
   [queue setLabel:@"work"];
   CHECK([[queue label] isEqualToString:@"work"]);
   NSMutableArray* order = [NSMutableArray array];
@@ -189,7 +182,7 @@ static void command_buffers_run_in_order() {
     CHECK([last status] == MTLCommandBufferStatusCompleted);
     CHECK([last error] == nil);
     CHECK([last GPUStartTime] > 0 && [last GPUEndTime] >= [last GPUStartTime]);
-    CHECK([last commandQueue] == queue && [last device] == g_device);
+    CHECK([last commandQueue] == queue && [last device] == the_device());
     CHECK([order count] == 20);
   }
   [queue release];
@@ -200,10 +193,10 @@ static void command_buffers_run_in_order() {
   dispatch_release(done);
 }
 
-static void a_released_buffer_still_runs() {
+TEST(a_released_buffer_still_runs) {
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   @autoreleasepool {
-    id<MTLCommandQueue> queue = [[g_device newCommandQueue] autorelease];
+    id<MTLCommandQueue> queue = [[the_device() newCommandQueue] autorelease];
     id<MTLCommandBuffer> buffer = [queue commandBuffer];
     [buffer addCompletedHandler:^(id<MTLCommandBuffer>) {
       dispatch_semaphore_signal(done);
@@ -214,9 +207,9 @@ static void a_released_buffer_still_runs() {
   dispatch_release(done);
 }
 
-static void enqueue_reserves_the_place() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueue];
-  id<MTLSharedEvent> event = [g_device newSharedEvent];
+TEST(enqueue_reserves_the_place) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueue];
+  id<MTLSharedEvent> event = [the_device() newSharedEvent];
   id<MTLCommandBuffer> first = [queue commandBuffer];
   id<MTLCommandBuffer> second = [queue commandBuffer];
   [first enqueue];
@@ -233,8 +226,8 @@ static void enqueue_reserves_the_place() {
   [queue release];
 }
 
-static void an_enqueued_buffer_that_is_dropped_frees_the_queue() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+TEST(an_enqueued_buffer_that_is_dropped_frees_the_queue) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueue];
   @autoreleasepool {
     [[queue commandBuffer] enqueue];
   }
@@ -245,8 +238,8 @@ static void an_enqueued_buffer_that_is_dropped_frees_the_queue() {
   [queue release];
 }
 
-static void a_handler_may_use_the_queue() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+TEST(a_handler_may_use_the_queue) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueue];
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   id<MTLCommandBuffer> outer = [queue commandBuffer];
   [outer addCompletedHandler:^(id<MTLCommandBuffer> finished) {
@@ -262,12 +255,12 @@ static void a_handler_may_use_the_queue() {
   [queue release];
 }
 
-static void events_order_queues() {
-  id<MTLCommandQueue> producer = [g_device newCommandQueue];
-  id<MTLCommandQueue> consumer = [g_device newCommandQueue];
-  id<MTLSharedEvent> event = [g_device newSharedEvent];
+TEST(events_order_queues) {
+  id<MTLCommandQueue> producer = [the_device() newCommandQueue];
+  id<MTLCommandQueue> consumer = [the_device() newCommandQueue];
+  id<MTLSharedEvent> event = [the_device() newSharedEvent];
   CHECK([event signaledValue] == 0);
-  CHECK([event device] == g_device);
+  CHECK([event device] == the_device());
   id<MTLCommandBuffer> waiting = [consumer commandBuffer];
   [waiting encodeWaitForEvent:event value:3];
   [waiting encodeSignalEvent:event value:4];
@@ -294,11 +287,11 @@ static void events_order_queues() {
   [consumer release];
 }
 
-static void listeners_are_told_once() {
+TEST(listeners_are_told_once) {
   dispatch_queue_t queue = dispatch_queue_create("listener", DISPATCH_QUEUE_SERIAL);
   MTLSharedEventListener* listener = [[MTLSharedEventListener alloc] initWithDispatchQueue:queue];
   CHECK([listener dispatchQueue] == queue);
-  id<MTLSharedEvent> event = [g_device newSharedEvent];
+  id<MTLSharedEvent> event = [the_device() newSharedEvent];
   dispatch_semaphore_t told = dispatch_semaphore_create(0);
   __block uint64_t asked = 0;
   [event notifyListener:listener
@@ -326,8 +319,8 @@ static void listeners_are_told_once() {
   dispatch_release(queue);
 }
 
-static void commit_and_continue_changes_the_buffer() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+TEST(commit_and_continue_changes_the_buffer) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueue];
   MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:queue];
   id<MTLCommandBuffer> first = [[[commands rootCommandBuffer] retain] autorelease];
   CHECK([commands commandBuffer] == first);
@@ -350,13 +343,13 @@ static void commit_and_continue_changes_the_buffer() {
   [queue release];
 }
 
-static void a_command_buffer_around_another_is_that_one() {
-  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+TEST(a_command_buffer_around_another_is_that_one) {
+  id<MTLCommandQueue> queue = [the_device() newCommandQueue];
   id<MTLCommandBuffer> inner = [queue commandBuffer];
   MPSCommandBuffer* commands = [[MPSCommandBuffer alloc] initWithCommandBuffer:inner];
   CHECK([commands commandBuffer] == inner);
   [commands prefetchHeapForWorkloadSize:1 << 20];
-  MPSNDArray* array = [[MPSNDArray alloc] initWithDevice:g_device scalar:2.5];
+  MPSNDArray* array = [[MPSNDArray alloc] initWithDevice:the_device() scalar:2.5];
   [array synchronizeOnCommandBuffer:commands];
   [commands commit];
   [inner waitUntilCompleted];
@@ -370,11 +363,11 @@ static void a_command_buffer_around_another_is_that_one() {
 }
 
 // An event that the host does not see orders two queues.
-static void plain_events_order_queues() {
-  id<MTLCommandQueue> producer = [g_device newCommandQueue], consumer = [g_device newCommandQueue];
-  id<MTLEvent> event = [g_device newEvent];
-  id<MTLSharedEvent> seen = [g_device newSharedEvent];
-  CHECK([event device] == g_device);
+TEST(plain_events_order_queues) {
+  id<MTLCommandQueue> producer = [the_device() newCommandQueue], consumer = [the_device() newCommandQueue];
+  id<MTLEvent> event = [the_device() newEvent];
+  id<MTLSharedEvent> seen = [the_device() newSharedEvent];
+  CHECK([event device] == the_device());
   [event setLabel:@"order"];
   CHECK([[event label] isEqualToString:@"order"]);
   id<MTLCommandBuffer> waiting = [consumer commandBuffer], signalling = [producer commandBuffer];
@@ -393,9 +386,9 @@ static void plain_events_order_queues() {
   [consumer release];
 }
 
-static void semaphores_bound_the_steps_in_flight() {
+TEST(semaphores_bound_the_steps_in_flight) {
   constexpr int kInFlight = 2;
-  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+  id<MTLCommandQueue> queue = [the_device() newCommandQueue];
   dispatch_semaphore_t free_slots = dispatch_semaphore_create(kInFlight);
   static std::atomic<int> in_flight{0};
   static std::atomic<int> most{0};
@@ -420,13 +413,13 @@ static void semaphores_bound_the_steps_in_flight() {
   [queue release];
 }
 
-static void queues_run_side_by_side_from_threads() {
+TEST(queues_run_side_by_side_from_threads) {
   static std::atomic<int> completed{0};
   std::thread threads[4];
   for (auto& thread : threads) {
     thread = std::thread([] {
       @autoreleasepool {
-        id<MTLCommandQueue> queue = [g_device newCommandQueue];
+        id<MTLCommandQueue> queue = [the_device() newCommandQueue];
         for (int i = 0; i < 100; ++i) {
           @autoreleasepool {
             id<MTLCommandBuffer> buffer = [queue commandBuffer];
@@ -447,33 +440,33 @@ static void queues_run_side_by_side_from_threads() {
 
 #ifndef __APPLE__
 // On a Mac each of these aborts the process.
-static void bad_input_raises() {
+TEST(bad_input_raises) {
   id nothing = nil;
-  CHECK_RAISES([g_device newBufferWithLength:0 options:0]);
-  CHECK_RAISES([g_device newBufferWithLength:16 options:MTLResourceStorageModeMemoryless]);
-  id<MTLBuffer> hidden = [[g_device newBufferWithLength:16 options:MTLResourceStorageModePrivate] autorelease];
+  CHECK_RAISES([the_device() newBufferWithLength:0 options:0]);
+  CHECK_RAISES([the_device() newBufferWithLength:16 options:MTLResourceStorageModeMemoryless]);
+  id<MTLBuffer> hidden = [[the_device() newBufferWithLength:16 options:MTLResourceStorageModePrivate] autorelease];
   CHECK_RAISES([hidden contents]);
   CHECK_RAISES([hidden didModifyRange:NSMakeRange(10, 7)]);
-  id<MTLCommandQueue> queue = [[g_device newCommandQueue] autorelease];
+  id<MTLCommandQueue> queue = [[the_device() newCommandQueue] autorelease];
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
   CHECK_RAISES([buffer waitUntilCompleted]);
   [buffer commit];
   CHECK_RAISES([buffer commit]);
   CHECK_RAISES([buffer addCompletedHandler:^(id<MTLCommandBuffer>){
   }]);
-  CHECK_RAISES([buffer encodeSignalEvent:[[g_device newSharedEvent] autorelease] value:1]);
+  CHECK_RAISES([buffer encodeSignalEvent:[[the_device() newSharedEvent] autorelease] value:1]);
   CHECK_RAISES([MPSCommandBuffer commandBufferFromCommandQueue:nothing]);
 }
 
 // What the engine asks a device that answers.
-static void the_device_counts() {
+TEST(the_device_counts) {
   SEL selector = NSSelectorFromString(@"alloyCounters");
-  CHECK([(id)g_device respondsToSelector:selector]);
-  NSDictionary* before = [(id)g_device performSelector:selector];
-  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:g_device scalar:1] autorelease];
+  CHECK([(id)the_device() respondsToSelector:selector]);
+  NSDictionary* before = [(id)the_device() performSelector:selector];
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:the_device() scalar:1] autorelease];
   float value = 0;
   [array readBytes:&value strideBytes:nil];
-  NSDictionary* after = [(id)g_device performSelector:selector];
+  NSDictionary* after = [(id)the_device() performSelector:selector];
   for (NSString *key in [NSArray arrayWithObjects:@"dispatches", @"compilations", @"bytesToDevice", @"bytesFromDevice",
                                                   @"allocatedBytes", nil]) {
     CHECK([[after objectForKey:key] isKindOfClass:[NSNumber class]]);
@@ -487,33 +480,4 @@ static void the_device_counts() {
 }
 #endif
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    the_device_describes_itself();
-    buffers_hold_bytes();
-    where_host_sees_memory(g_device, buffers_copy_bytes);
-    where_host_sees_memory(g_device, buffers_adopt_memory);
-#ifndef __APPLE__
-    where_host_sees_memory(g_device, buffers_adopt_memory_that_lies_anywhere);
-#endif
-    command_buffers_run_in_order();
-    a_released_buffer_still_runs();
-    enqueue_reserves_the_place();
-    an_enqueued_buffer_that_is_dropped_frees_the_queue();
-    a_handler_may_use_the_queue();
-    events_order_queues();
-    listeners_are_told_once();
-    commit_and_continue_changes_the_buffer();
-    a_command_buffer_around_another_is_that_one();
-    plain_events_order_queues();
-    semaphores_bound_the_steps_in_flight();
-    queues_run_side_by_side_from_threads();
-#ifndef __APPLE__
-    bad_input_raises();
-    the_device_counts();
-#endif
-    [g_device release];
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -2,25 +2,18 @@
 
 #include "graph_testing.h"
 
-static MPSGraphTensor* scalar(MPSGraph* g, double value) {
-  return [g constantWithScalar:value dataType:MPSDataTypeFloat32];
-}
-
 static Array descended(double rate, const Array& values, const Array& gradient) {
   return map(values, gradient, [rate](double v, double d) { return v - rate * d; });
 }
 
-static void stochastic_gradient_descent() {
+TEST(stochastic_gradient_descent) {
   for (const Shape& shape : {Shape{3, 5}, Shape{1}, Shape{7, 2, 3}}) {
     Session session;
     MPSGraph* g = session.graph();
     const Array values = random_array(shape), gradient = random_array(shape);
     MPSGraphTensor *state = variable(g, values), *tg = session.feed(gradient);
     for (MPSGraphTensor* rate : {scalar(g, 0.25), session.feed(Array({1}, 0.25)), variable(g, Array({1}, 0.25))}) {
-      MPSGraphTensor* updated = [g stochasticGradientDescentWithLearningRateTensor:rate
-                                                                      valuesTensor:state
-                                                                    gradientTensor:tg
-                                                                              name:nil];
+      MPSGraphTensor* updated = descended(g, rate, state, tg);
       CHECK_ARRAY(session.run(updated), descended(0.25, values, gradient));
       CHECK_ARRAY(session.run(state), values);
     }
@@ -67,7 +60,7 @@ static void check_adam(NSArray<MPSGraphTensor*>* results, Session& session, cons
   if (keeps_maximum) CHECK_ARRAY(found.at(3), expected.maximum);
 }
 
-static void adam_in_both_forms() {
+TEST(adam_in_both_forms) {
   for (const Shape& shape : {Shape{3, 5}, Shape{1}, Shape{4, 3, 2}}) {
     for (bool keeps_maximum : {false, true}) {
       Session session;
@@ -112,61 +105,4 @@ static void adam_in_both_forms() {
   }
 }
 
-// Twenty steps with all state in variables, the powers among them, against the same in double precision.
-static void adam_steps_with_state_in_variables() {
-  for (bool keeps_maximum : {false, true}) {
-    Session session;
-    MPSGraph* g = session.graph();
-    const Shape shape = {2, 3};
-    Moments state{random_array(shape), Array(shape), Array(shape), Array(shape)};
-    MPSGraphTensor *values = variable(g, state.values), *momentum = variable(g, state.momentum);
-    MPSGraphTensor *velocity = variable(g, state.velocity), *maximum = keeps_maximum ? variable(g, state.maximum) : nil;
-    MPSGraphTensor *power1 = variable(g, Array({1}, kBeta1)), *power2 = variable(g, Array({1}, kBeta2));
-    MPSGraphTensor* gradient = placeholder(g, shape);
-    NSArray* updated = [g adamWithLearningRateTensor:scalar(g, kRate)
-                                         beta1Tensor:scalar(g, kBeta1)
-                                         beta2Tensor:scalar(g, kBeta2)
-                                       epsilonTensor:scalar(g, kEpsilon)
-                                    beta1PowerTensor:power1
-                                    beta2PowerTensor:power2
-                                        valuesTensor:values
-                                      momentumTensor:momentum
-                                      velocityTensor:velocity
-                               maximumVelocityTensor:maximum
-                                      gradientTensor:gradient
-                                                name:nil];
-    NSMutableArray* writes = [NSMutableArray array];
-    const std::vector<MPSGraphTensor*> variables = {values, momentum, velocity, maximum};
-    for (NSUInteger i = 0; i < [updated count]; ++i) {
-      [writes addObject:[g assignVariable:variables.at(i) withValueOfTensor:[updated objectAtIndex:i] name:nil]];
-    }
-    for (MPSGraphTensor* power : {power1, power2}) {
-      MPSGraphTensor* beta = scalar(g, power == power1 ? kBeta1 : kBeta2);
-      MPSGraphTensor* next = [g multiplicationWithPrimaryTensor:power secondaryTensor:beta name:nil];
-      [writes addObject:[g assignVariable:power withValueOfTensor:next name:nil]];
-    }
-    double p1 = kBeta1, p2 = kBeta2;
-    for (int step = 0; step < 20; ++step) {
-      const Array value = random_array(shape);
-      session.set(gradient, value);
-      session.run({}, writes);
-      state = adam(kRate * std::sqrt(1 - p2) / (1 - p1), state, value, keeps_maximum);
-      p1 *= kBeta1;
-      p2 *= kBeta2;
-    }
-    CHECK_ARRAY_WITHIN(1e-4, session.run(values), state.values);
-    CHECK_ARRAY_WITHIN(1e-4, session.run(momentum), state.momentum);
-    CHECK_ARRAY_WITHIN(1e-4, session.run(velocity), state.velocity);
-    if (keeps_maximum) CHECK_ARRAY_WITHIN(1e-4, session.run(maximum), state.maximum);
-    CHECK_ARRAY(session.run(power1), Array({1}, p1));
-  }
-}
-
-int main() {
-  @autoreleasepool {
-    stochastic_gradient_descent();
-    adam_in_both_forms();
-    adam_steps_with_state_in_variables();
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -10,21 +10,12 @@ int main() { return 77; }  // the selectors are declared by SDKs from macOS 14 o
 #include <cstdlib>
 #include <cstring>
 
-#include "graph_testing.h"
+#include "control_flow.h"
 
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
-static MPSGraphDevice* g_graph_device;
 static std::string g_folder;
-
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
 
 static NSURL* url_of(const char* name) {
   return [NSURL fileURLWithPath:[NSString stringWithUTF8String:(g_folder + "/" + name).c_str()]];
-}
-
-static MPSGraphShapedType* type_of(const Shape& shape, MPSDataType type = MPSDataTypeFloat32) {
-  return [[[MPSGraphShapedType alloc] initWithShape:numbers(shape) dataType:type] autorelease];
 }
 
 static MPSGraphExecutable* loaded(NSURL* url) {
@@ -41,12 +32,7 @@ static std::vector<Array> run(MPSGraphExecutable* executable, const std::vector<
   NSMutableArray* data = [NSMutableArray array];
   for (const Array& input : inputs) [data addObject:tensor_data(input)];
   std::vector<Array> out;
-  for (MPSGraphTensorData* result in [executable runWithMTLCommandQueue:g_queue
-                                                            inputsArray:data
-                                                           resultsArray:nil
-                                                    executionDescriptor:nil]) {
-    out.push_back(read_array(result));
-  }
+  for (MPSGraphTensorData* result in results_of(executable, data)) out.push_back(read_array(result));
   return out;
 }
 
@@ -71,37 +57,20 @@ struct Regression {
   MPSGraphExecutable* executable;
 
   Regression() {
-    MPSGraphTensor* error = [graph subtractionWithPrimaryTensor:[graph matrixMultiplicationWithPrimaryTensor:x
-                                                                                             secondaryTensor:w
-                                                                                                        name:nil]
-                                                secondaryTensor:y
-                                                           name:@"error"];
+    MPSGraphTensor* error = [graph subtractionWithPrimaryTensor:matmul(graph, x, w) secondaryTensor:y name:@"error"];
     MPSGraphTensor* loss = [graph meanOfTensor:[graph squareWithTensor:error name:nil]
                                           axes:numbers({0, 1})
                                           name:@"gr\u00fc\u00dfe/loss"];
-    MPSGraphTensor* gradient = [graph matrixMultiplicationWithPrimaryTensor:[graph transposeTensor:x
-                                                                                         dimension:0
-                                                                                     withDimension:1
-                                                                                              name:nil]
-                                                            secondaryTensor:error
-                                                                       name:nil];
-    MPSGraphTensor* updated = [graph
-        stochasticGradientDescentWithLearningRateTensor:[graph constantWithScalar:0.1 dataType:MPSDataTypeFloat32]
-                                           valuesTensor:w
-                                         gradientTensor:gradient
-                                                   name:nil];
-    NSDictionary* feeds = [NSDictionary dictionaryWithObjectsAndKeys:type_of({-1, 2}), y, type_of({-1, 3}), x, nil];
-    executable = [graph compileWithDevice:g_graph_device
-                                    feeds:feeds
-                            targetTensors:[NSArray arrayWithObjects:loss, error, nil]
-                         targetOperations:list([graph assignVariable:w withValueOfTensor:updated name:@"step"])
-                    compilationDescriptor:nil];
+    MPSGraphTensor* gradient = matmul(graph, [graph transposeTensor:x dimension:0 withDimension:1 name:nil], error);
+    MPSGraphTensor* updated = descended(graph, scalar(graph, 0.1), w, gradient);
+    MPSGraphOperation* step = [graph assignVariable:w withValueOfTensor:updated name:@"step"];
+    executable = compiled(graph, {y, x}, list(loss, error), list(step));
   }
 
   static std::vector<Array> batch(long rows) { return {random_array({rows, 3}), random_array({rows, 2})}; }
 };
 
-static void orders_names_and_shapes_come_back() {
+TEST(orders_names_and_shapes_come_back) {
   const Regression r;
   MPSGraphExecutable* again = reloaded(r.executable);
   NSArray *feeds = [again feedTensors], *targets = [again targetTensors];
@@ -120,7 +89,7 @@ static void orders_names_and_shapes_come_back() {
   CHECK([again options] == MPSGraphOptionsDefault);
 }
 
-static void training_goes_on_apart() {
+TEST(training_goes_on_apart) {
   const Regression r;
   run(r.executable, Regression::batch(4));
   MPSGraphExecutable *one = reloaded(r.executable), *other = reloaded(r.executable);
@@ -136,40 +105,20 @@ static void training_goes_on_apart() {
 }
 
 // Regions, assignments behind one another, random numbers, and numbers that no text has.
-static void control_flow_state_and_random_numbers() {
+TEST(control_flow_state_and_random_numbers) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = placeholder(g, {4});
   MPSGraphTensor* count = variable(g, Array({1}, 0.0));
-  MPSGraphTensor* one = [g constantWithScalar:1 dataType:MPSDataTypeFloat32];
-  MPSGraphOperation* counted = [g assignVariable:count
-                               withValueOfTensor:[g additionWithPrimaryTensor:count secondaryTensor:one name:nil]
-                                            name:nil];
-  MPSGraphTensor* now = [[g controlDependencyWithOperations:list(counted)
-                                             dependentBlock:^NSArray<MPSGraphTensor*>* {
-                                               return list([g readVariable:count name:nil]);
-                                             }
-                                                       name:nil] objectAtIndex:0];
-  MPSGraphTensor* zero = [g constantWithScalar:0 dataType:MPSDataTypeFloat32];
-  MPSGraphTensor* first = [g sliceTensor:x dimension:0 start:0 length:1 name:nil];
-  MPSGraphTensor* either = [[g ifWithPredicateTensor:[g greaterThanWithPrimaryTensor:first
-                                                                     secondaryTensor:zero
-                                                                                name:nil]
-      thenBlock:^NSArray<MPSGraphTensor*>* {
-        return list([g squareWithTensor:x name:nil]);
-      }
-      elseBlock:^NSArray<MPSGraphTensor*>* {
-        return list([g negativeWithTensor:x name:nil]);
-      }
-      name:nil] objectAtIndex:0];
-  MPSGraphTensor* powers =
-      [[g forLoopWithNumberOfIterations:[g constantWithScalar:5 dataType:MPSDataTypeInt32]
-                   initialBodyArguments:list(x)
-                                   body:^NSArray<MPSGraphTensor*>*(MPSGraphTensor*, NSArray<MPSGraphTensor*>* a) {
-                                     return list([g multiplicationWithPrimaryTensor:[a objectAtIndex:0]
-                                                                    secondaryTensor:x
-                                                                               name:nil]);
-                                   }
-                                   name:nil] objectAtIndex:0];
+  MPSGraphTensor* one = scalar(g, 1);
+  MPSGraphOperation* counted = assigned(g, count, plus(g, count, one));
+  MPSGraphTensor* now = first(after(g, counted, [&] { return list(read(g, count)); }));
+  MPSGraphTensor* head = [g sliceTensor:x dimension:0 start:0 length:1 name:nil];
+  MPSGraphTensor* is_positive = [g greaterThanWithPrimaryTensor:head secondaryTensor:scalar(g, 0) name:nil];
+  auto square = [&] { return list([g squareWithTensor:x name:nil]); };
+  MPSGraphTensor* either =
+      first(choose(g, is_positive, square, [&] { return list([g negativeWithTensor:x name:nil]); }));
+  auto multiply = [&](MPSGraphTensor*, NSArray* carried) { return list(times(g, first(carried), x)); };
+  MPSGraphTensor* powers = first(repeated(g, scalar(g, 5, MPSDataTypeInt32), list(x), multiply));
   MPSGraphTensor* state = [g randomPhiloxStateTensorWithSeed:7 name:nil];
   MPSGraphTensor* drawn = [[g randomUniformTensorWithShape:numbers({6}) stateTensor:state name:nil] objectAtIndex:0];
   const uint32_t bits[] = {0x7fc12345u, 0xff800001u, 0x80000000u, 0x00000001u};
@@ -177,11 +126,8 @@ static void control_flow_state_and_random_numbers() {
                                       shape:numbers({4})
                                    dataType:MPSDataTypeFloat32];
   MPSGraphTensor* seen = [g reinterpretCastTensor:odd toType:MPSDataTypeInt32 name:nil];
-  MPSGraphExecutable* executable = [g compileWithDevice:g_graph_device
-                                                  feeds:[NSDictionary dictionaryWithObject:type_of({4}) forKey:x]
-                                          targetTensors:[NSArray arrayWithObjects:now, either, powers, drawn, seen, nil]
-                                       targetOperations:list(counted)
-                                  compilationDescriptor:nil];
+  MPSGraphExecutable* executable =
+      compiled(g, {x}, [NSArray arrayWithObjects:now, either, powers, drawn, seen, nil], list(counted));
   MPSGraphExecutable* again = reloaded(executable);
   for (double sign : {1.0, -1.0}) {
     const Array value = map(random_array({4}, 0.5, 1), [sign](double v) { return sign * v; });
@@ -194,37 +140,37 @@ static void control_flow_state_and_random_numbers() {
   }
 }
 
-static void types_are_told_and_specialised() {
+TEST(types_are_told_and_specialised) {
   const Regression r;
   for (MPSGraphExecutable* executable : {r.executable, reloaded(r.executable)}) {
-    NSArray* five = [NSArray arrayWithObjects:type_of({5, 3}), type_of({5, 2}), nil];
-    NSArray* open = [NSArray arrayWithObjects:type_of({-1, 3}), type_of({-1, 2}), nil];
+    NSArray* five = list(type_of({5, 3}), type_of({5, 2}));
+    NSArray* open = list(type_of({-1, 3}), type_of({-1, 2}));
     const auto types_for = [&](NSArray* inputs) {
-      return [executable getOutputTypesWithDevice:g_graph_device inputTypes:inputs compilationDescriptor:nil];
+      return [executable getOutputTypesWithDevice:the_graph_device() inputTypes:inputs compilationDescriptor:nil];
     };
     CHECK([[types_for(five) objectAtIndex:1] isEqualTo:type_of({5, 2})]);
     CHECK([[types_for(open) objectAtIndex:1] isEqualTo:type_of({-1, 2})]);
     CHECK([[types_for(open) objectAtIndex:0] isEqualTo:[types_for(five) objectAtIndex:0]]);
     CHECK([[executable getOutputTypesWithDevice:nil inputTypes:five compilationDescriptor:nil] count] == 2);
-    [executable specializeWithDevice:g_graph_device inputTypes:five compilationDescriptor:nil];
+    [executable specializeWithDevice:the_graph_device() inputTypes:five compilationDescriptor:nil];
     [executable specializeWithDevice:nil inputTypes:open compilationDescriptor:nil];
     CHECK(run(executable, Regression::batch(5)).at(1).shape == Shape({5, 2}));
     NSArray* const wrong[] = {list(type_of({5, 3})),
-                              [NSArray arrayWithObjects:type_of({5, 4}), type_of({5, 2}), nil],
-                              [NSArray arrayWithObjects:type_of({5, 3}), type_of({6, 2}), nil],
-                              [NSArray arrayWithObjects:type_of({-1, 3}), type_of({-1, 4}), nil],
-                              [NSArray arrayWithObjects:type_of({5, 3}, MPSDataTypeInt32), type_of({5, 2}), nil],
-                              [NSArray arrayWithObjects:[[MPSGraphType new] autorelease], type_of({5, 2}), nil],
+                              list(type_of({5, 4}), type_of({5, 2})),
+                              list(type_of({5, 3}), type_of({6, 2})),
+                              list(type_of({-1, 3}), type_of({-1, 4})),
+                              list(type_of({5, 3}, MPSDataTypeInt32), type_of({5, 2})),
+                              list([[MPSGraphType new] autorelease], type_of({5, 2})),
                               [NSArray array]};
     for (NSArray* types : wrong) {
-      CHECK_RAISES([executable specializeWithDevice:g_graph_device inputTypes:types compilationDescriptor:nil]);
+      CHECK_RAISES([executable specializeWithDevice:the_graph_device() inputTypes:types compilationDescriptor:nil]);
       CHECK_RAISES(types_for(types));
     }
     CHECK(run(executable, Regression::batch(5)).at(1).shape == Shape({5, 2}));
   }
 }
 
-static void descriptors_and_handlers() {
+TEST(descriptors_and_handlers) {
   MPSGraphExecutableSerializationDescriptor* descriptor = [[MPSGraphExecutableSerializationDescriptor new] autorelease];
   CHECK([descriptor append] == NO && [descriptor deploymentPlatform] == MPSGraphDeploymentPlatformMacOS);
   CHECK([[descriptor minimumDeploymentTarget] length] == 0);
@@ -253,7 +199,7 @@ static void descriptors_and_handlers() {
 }
 
 // An executable outlives what it came from, and nothing keeps what it loaded when it is gone.
-static void lifetimes() {
+TEST(lifetimes) {
   MPSGraphExecutable* executable = nil;
   @autoreleasepool {
     const Regression r;
@@ -283,7 +229,7 @@ static bool raises(const char* words, const std::function<void()>& work) {
 
 static NSURL* folder_url() { return [NSURL fileURLWithPath:[NSString stringWithUTF8String:g_folder.c_str()]]; }
 
-static void what_cannot_be_written_raises() {
+TEST(what_cannot_be_written_raises) {
   const Regression r;
   const auto refused = [&](NSURL* url, const char* words) {
     return raises(words, [&] { [r.executable serializeToMPSGraphPackageAtURL:url descriptor:nil]; });
@@ -296,7 +242,7 @@ static void what_cannot_be_written_raises() {
   CHECK(run(r.executable, Regression::batch(3)).size() == 2);
 }
 
-static void what_cannot_be_read_raises() {
+TEST(what_cannot_be_read_raises) {
   const auto refused = [](NSURL* url, const char* words) { return raises(words, [&] { loaded(url); }); };
   CHECK(refused(nil, "[initWithMPSGraphPackageAtURL] The URL of a file was expected"));
   CHECK(refused([NSURL URLWithString:@"https://example.org/model"], "The URL of a file was expected"));
@@ -316,26 +262,14 @@ static void what_cannot_be_read_raises() {
   }));
 }
 
-int main() {
+int main(int count, char** arguments) {
+  char folder[] = "/tmp/packages-XXXXXX";
+  g_folder = mkdtemp(folder);
+  const int status = check::run(count, arguments);
   @autoreleasepool {
-    char folder[] = "/tmp/packages-XXXXXX";
-    g_folder = mkdtemp(folder);
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    g_graph_device = [MPSGraphDevice deviceWithMTLDevice:g_device];
-    orders_names_and_shapes_come_back();
-    training_goes_on_apart();
-    control_flow_state_and_random_numbers();
-    types_are_told_and_specialised();
-    descriptors_and_handlers();
-    lifetimes();
-    what_cannot_be_written_raises();
-    what_cannot_be_read_raises();
     [[NSFileManager defaultManager] removeItemAtPath:[NSString stringWithUTF8String:g_folder.c_str()] error:nil];
-    [g_queue release];
-    [g_device release];
   }
-  return check::summary();
+  return status;
 }
 
 #endif

@@ -1,241 +1,328 @@
-// Two-dimensional pooling, its gradient ops and its derivatives, in both layouts, against loops.
+// Poolings of every kind and their gradients against loops: padding that a style makes, windows beyond the source, the
+// places of greatest elements in every mode, images without a batch.
 
-#include "graph_testing.h"
+#include "window_loops.h"
 
-using Layout = MPSGraphTensorNamedDataLayout;
-
-struct Case {
-  long batch, height, width, channels;
-  long kernel_height, kernel_width;
-  long stride_x, stride_y, dilation_x, dilation_y;
-  long left, right, top, bottom;
-  MPSGraphPaddingStyle style;
-  bool rounds_up;       // ceilMode
-  bool counts_padding;  // includeZeroPadToAverage
-};
-
-static const Case kCases[] = {
-    {2, 7, 9, 3, 3, 2, 2, 1, 1, 1, 1, 0, 2, 1, MPSGraphPaddingStyleExplicit, false, false},
-    {2, 7, 9, 3, 3, 2, 2, 1, 1, 1, 1, 0, 2, 1, MPSGraphPaddingStyleExplicit, false, true},
-    {1, 8, 6, 2, 2, 3, 3, 2, 1, 1, 0, 0, 0, 0, MPSGraphPaddingStyleTF_VALID, false, false},
-    {1, 5, 8, 2, 2, 3, 1, 1, 1, 1, 0, 0, 0, 0, MPSGraphPaddingStyleTF_SAME, false, false},
-    {1, 5, 8, 2, 2, 3, 1, 1, 1, 1, 0, 0, 0, 0, MPSGraphPaddingStyleTF_SAME, false, true},
-    {2, 7, 6, 5, 3, 4, 2, 2, 1, 1, 0, 0, 0, 0, MPSGraphPaddingStyleTF_SAME, false, false},
-    {1, 6, 7, 2, 2, 4, 2, 1, 1, 1, 0, 0, 0, 0, MPSGraphPaddingStyleONNX_SAME_LOWER, false, false},
-    {1, 9, 11, 2, 3, 2, 1, 2, 4, 2, 0, 0, 0, 0, MPSGraphPaddingStyleTF_VALID, false, false},
-    {1, 8, 9, 2, 2, 3, 2, 1, 2, 3, 2, 1, 1, 2, MPSGraphPaddingStyleExplicit, false, true},
+static const FourAxes kCases[] = {
+    {{}, {{3, 2, 1, 1, 1, 0}, {4, 1, 2}, {5, 3, 2, 1, 0, 2}, {4, 2, 1, 2, 1, 1}}, kExplicit},
+    {{}, {{3, 2, 1, 1, 1, 0}, {4, 1, 2}, {5, 3, 2, 1, 0, 2}, {4, 2, 1, 2, 1, 1}}, kExplicit, false, true},
+    {{2}, {{2, 1}, {3, 2, 2}, {5, 2, 1}, {4, 3, 2}}, kSame},
+    {{}, {{2, 1}, {2, 1}, {6, 4}, {5, 2, 2}}, kSameLower},
+    {{}, {{2, 1}, {3, 1}, {7, 3, 2}, {6, 2, 3}}, kValid},
     // the last window reaches beyond the source
-    {1, 6, 8, 2, 3, 3, 3, 2, 1, 1, 0, 0, 0, 0, MPSGraphPaddingStyleExplicit, true, false},
-    {1, 7, 8, 2, 2, 3, 2, 2, 1, 1, 1, 0, 0, 0, MPSGraphPaddingStyleExplicit, true, false},
-    {1, 8, 8, 17, 2, 2, 2, 2, 1, 1, 0, 0, 0, 0, MPSGraphPaddingStyleTF_VALID, false, false},
-    {3, 1, 5, 2, 1, 5, 1, 1, 1, 1, 0, 0, 0, 0, MPSGraphPaddingStyleTF_VALID, false, false},
+    {{}, {{2, 1}, {3, 2, 2}, {6, 3, 2}, {7, 2, 3}}, kExplicit, true},
 };
 
-struct Axis {
-  long length, before;
-};
-
-static Axis axis_of(const Case& c, long in, long kernel, long stride, long dilation, long before, long after) {
-  const long reach = (kernel - 1) * dilation + 1, up = c.rounds_up ? stride - 1 : 0;
-  if (c.style == MPSGraphPaddingStyleExplicit) return {(in + before + after - reach + up) / stride + 1, before};
-  if (c.style == MPSGraphPaddingStyleTF_VALID) return {(in - reach + 1 + stride - 1) / stride, 0};
-  const long length = (in + stride - 1) / stride;
-  const long total = std::max((length - 1) * stride + reach - in, 0l);
-  return {length, c.style == MPSGraphPaddingStyleTF_SAME ? total / 2 : total - total / 2};
-}
-
-static Axis height_of(const Case& c) {
-  return axis_of(c, c.height, c.kernel_height, c.stride_y, c.dilation_y, c.top, c.bottom);
-}
-static Axis width_of(const Case& c) {
-  return axis_of(c, c.width, c.kernel_width, c.stride_x, c.dilation_x, c.left, c.right);
-}
-static Shape source_shape(const Case& c) { return {c.batch, c.height, c.width, c.channels}; }
-static Shape result_shape(const Case& c) { return {c.batch, height_of(c).length, width_of(c).length, c.channels}; }
-
-// The elements of the source in the window of a result, in window order.
-static std::vector<Index> window(const Case& c, const Index& r) {
-  std::vector<Index> elements;
-  for_each_index({c.kernel_height, c.kernel_width}, [&](const Index& k) {
-    const long y = r.at(1) * c.stride_y + k.at(0) * c.dilation_y - height_of(c).before;
-    const long x = r.at(2) * c.stride_x + k.at(1) * c.dilation_x - width_of(c).before;
-    if (y >= 0 && y < c.height && x >= 0 && x < c.width) elements.push_back({r.at(0), y, x, r.at(3)});
-  });
-  return elements;
-}
-
-static double divisor(const Case& c, const Index& r) {
-  return c.counts_padding ? static_cast<double>(c.kernel_height * c.kernel_width)
-                          : static_cast<double>(window(c, r).size());
-}
-
-static Index first_greatest(const Case& c, const Array& x, const Index& r) {
-  const std::vector<Index> elements = window(c, r);
-  Index best = elements.front();
-  for (const Index& e : elements) best = x.at(e) > x.at(best) ? e : best;
-  return best;
-}
-
-// Of one image the batch may be left out.
-static Array in_layout(const Array& nhwc, Layout layout, bool has_batch) {
-  Array array = layout == MPSGraphTensorNamedDataLayoutNCHW ? permuted(nhwc, {0, 3, 1, 2}) : nhwc;
-  if (!has_batch) array.shape.erase(array.shape.begin());
-  return array;
-}
-
-static NSUInteger unsign(long value) { return static_cast<NSUInteger>(value); }
-
-static MPSGraphPooling2DOpDescriptor* descriptor(const Case& c, Layout layout) {
-  MPSGraphPooling2DOpDescriptor* d = [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:unsign(c.kernel_width)
-                                                                                 kernelHeight:unsign(c.kernel_height)
-                                                                                    strideInX:unsign(c.stride_x)
-                                                                                    strideInY:unsign(c.stride_y)
-                                                                              dilationRateInX:unsign(c.dilation_x)
-                                                                              dilationRateInY:unsign(c.dilation_y)
-                                                                                  paddingLeft:unsign(c.left)
-                                                                                 paddingRight:unsign(c.right)
-                                                                                   paddingTop:unsign(c.top)
-                                                                                paddingBottom:unsign(c.bottom)
-                                                                                 paddingStyle:c.style
-                                                                                   dataLayout:layout];
+static MPSGraphPooling4DOpDescriptor* descriptor(const FourAxes& c) {
+  std::vector<long> kernel, strides, dilations, padding;
+  for (const Along& axis : c.axes) {
+    kernel.push_back(axis.kernel);
+    strides.push_back(axis.stride);
+    dilations.push_back(axis.dilation);
+    padding.push_back(axis.before);
+    padding.push_back(axis.after);
+  }
+  MPSGraphPooling4DOpDescriptor* d = [MPSGraphPooling4DOpDescriptor descriptorWithKernelSizes:numbers(kernel)
+                                                                                      strides:numbers(strides)
+                                                                                dilationRates:numbers(dilations)
+                                                                                paddingValues:numbers(padding)
+                                                                                 paddingStyle:c.style];
   [d setCeilMode:c.rounds_up];
   [d setIncludeZeroPadToAverage:c.counts_padding];
   return d;
 }
 
-static MPSGraphTensor* pooled(MPSGraph* g, bool takes_greatest, MPSGraphTensor* x, MPSGraphPooling2DOpDescriptor* d) {
-  return takes_greatest ? [g maxPooling2DWithSourceTensor:x descriptor:d name:nil]
-                        : [g avgPooling2DWithSourceTensor:x descriptor:d name:nil];
+// An image of a batch, in a layout, as a case; and its descriptor, which has two axes.
+struct Image {
+  MPSGraphTensorNamedDataLayout layout;
+  bool has_batch;
+  FourAxes c;
+
+  Image(MPSGraphTensorNamedDataLayout given, bool batch, const Along& y, const Along& x, MPSGraphPaddingStyle style,
+        bool rounds_up = false, bool counts_padding = false)
+      : layout(given), has_batch(batch) {
+    const Along images{batch ? 2 : 1, 1}, channels{3, 1};
+    const bool first = layout == MPSGraphTensorNamedDataLayoutNCHW;
+    c = {{},
+         first ? std::vector<Along>{images, channels, y, x} : std::vector<Along>{images, y, x, channels},
+         style,
+         rounds_up,
+         counts_padding};
+  }
+  Array given(Array a) const {
+    if (!has_batch) a.shape.erase(a.shape.begin());
+    return a;
+  }
+  MPSGraphPooling2DOpDescriptor* descriptor() const {
+    const size_t rows = layout == MPSGraphTensorNamedDataLayoutNCHW ? 2 : 1;
+    const Along &y = c.axes.at(rows), &x = c.axes.at(rows + 1);
+    MPSGraphPooling2DOpDescriptor* d = [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:unsign(x.kernel)
+                                                                                   kernelHeight:unsign(y.kernel)
+                                                                                      strideInX:unsign(x.stride)
+                                                                                      strideInY:unsign(y.stride)
+                                                                                dilationRateInX:unsign(x.dilation)
+                                                                                dilationRateInY:unsign(y.dilation)
+                                                                                    paddingLeft:unsign(x.before)
+                                                                                   paddingRight:unsign(x.after)
+                                                                                     paddingTop:unsign(y.before)
+                                                                                  paddingBottom:unsign(y.after)
+                                                                                   paddingStyle:c.style
+                                                                                     dataLayout:layout];
+    [d setCeilMode:c.rounds_up];
+    [d setIncludeZeroPadToAverage:c.counts_padding];
+    return d;
+  }
+};
+
+template <class F>
+static void for_each_image(F f) {
+  for (const auto layout : {MPSGraphTensorNamedDataLayoutNCHW, MPSGraphTensorNamedDataLayoutNHWC}) {
+    for (const bool batch : {true, false}) {
+      // One row more, or rounding up, would make another window; for "same" a higher window begins elsewhere.
+      f(Image(layout, batch, {7, 3, 2, 1, 1, 0}, {5, 2, 1, 2, 0, 1}, kExplicit));
+      f(Image(layout, batch, {7, 3, 2, 1, 1, 0}, {9, 2, 1, 1, 0, 1}, kExplicit, false, true));
+      f(Image(layout, batch, {6, 3, 2}, {5, 2, 1, 2}, kSame));
+      f(Image(layout, batch, {6, 4}, {7, 2, 2}, kSameLower));
+      f(Image(layout, batch, {8, 3, 3}, {6, 2, 2}, kValid));
+      f(Image(layout, batch, {6, 3, 2}, {8, 3, 3}, kExplicit, true));
+    }
+  }
 }
 
-static void check_case(const Case& c, Layout layout, bool takes_greatest, const Array& x, bool has_batch = true) {
-  if (has_batch && c.batch == 1) check_case(c, layout, takes_greatest, x, false);
-  const Array dy = random_array(result_shape(c), 0.5, 2);
-  Array y(dy.shape), dx(x.shape);
-  for_each_index(y.shape, [&](const Index& r) {
-    if (takes_greatest) {
-      const Index best = first_greatest(c, x, r);
-      y.at(r) = x.at(best);
-      dx.at(best) += dy.at(r);
-      return;
+// ---- what is computed ----
+
+enum Kind { kGreatest, kAverage, kNorm };
+
+struct Pooled {
+  Array x, dy, y, dx;
+  std::vector<Index> place, tap;  // of the first greatest element of each window
+
+  Pooled(Kind kind, const FourAxes& c, const Array& source) : x(source), dy(random_array(c.result())), y(dy.shape) {
+    dx = Array(x.shape);
+    if (kind == kGreatest) take_greatest(c);
+    else if (kind == kAverage) take_average(c);
+    else take_norm(c);
+  }
+
+ private:
+  void take_greatest(const FourAxes& c) {
+    place.resize(y.values.size());
+    tap.resize(y.values.size());
+    c.for_each([&](const Index& r, const Index& s, const Index& t) {
+      Index& best = place.at(y.offset(r));
+      if (!best.empty() && x.at(s) <= x.at(best)) return;
+      best = s;
+      tap.at(y.offset(r)) = t;
+    });
+    for (size_t i = 0; i < y.values.size(); ++i) {
+      y.values.at(i) = x.at(place.at(i));
+      dx.at(place.at(i)) += dy.values.at(i);
     }
-    for (const Index& e : window(c, r)) {
-      y.at(r) += x.at(e) / divisor(c, r);
-      dx.at(e) += dy.at(r) / divisor(c, r);
+  }
+  void take_average(const FourAxes& c) {
+    double taps = 1;
+    for (const Along& axis : c.axes) taps *= static_cast<double>(axis.kernel);
+    Array seen(y.shape);
+    c.for_each([&](const Index& r, const Index&, const Index&) { seen.at(r) += 1; });
+    c.for_each([&](const Index& r, const Index& s, const Index&) {
+      const double divisor = c.counts_padding ? taps : seen.at(r);
+      y.at(r) += x.at(s) / divisor;
+      dx.at(s) += dy.at(r) / divisor;
+    });
+  }
+  void take_norm(const FourAxes& c) {
+    c.for_each([&](const Index& r, const Index& s, const Index&) { y.at(r) += x.at(s) * x.at(s); });
+    y = map(y, [](double v) { return std::sqrt(v); });
+    c.for_each([&](const Index& r, const Index& s, const Index&) { dx.at(s) += dy.at(r) * x.at(s) / y.at(r); });
+  }
+};
+
+// Everything below 0: padding must not win.
+static Array below_zero(const FourAxes& c) { return random_array(c.source(), -9, -5); }
+
+TEST(four_axes) {
+  for (const FourAxes& c : kCases) {
+    Session session;
+    MPSGraph* g = session.graph();
+    MPSGraphPooling4DOpDescriptor* d = descriptor(c);
+    const Pooled most(kGreatest, c, below_zero(c)), mean(kAverage, c, most.x), norm(kNorm, c, most.x);
+    MPSGraphTensor *x = session.feed(most.x), *dmost = session.feed(most.dy), *dmean = session.feed(mean.dy),
+                   *dnorm = session.feed(norm.dy);
+    CHECK_ARRAY(session.run([g maxPooling4DWithSourceTensor:x descriptor:d name:nil]), most.y);
+    CHECK_ARRAY(session.run([g maxPooling4DGradientWithGradientTensor:dmost sourceTensor:x descriptor:d name:nil]),
+                most.dx);
+    CHECK_ARRAY(session.run([g avgPooling4DWithSourceTensor:x descriptor:d name:nil]), mean.y);
+    CHECK_ARRAY(session.run([g avgPooling4DGradientWithGradientTensor:dmean sourceTensor:x descriptor:d name:nil]),
+                mean.dx);
+    CHECK_ARRAY(session.run([g L2NormPooling4DWithSourceTensor:x descriptor:d name:nil]), norm.y);
+    CHECK_ARRAY(session.run([g L2NormPooling4DGradientWithGradientTensor:dnorm sourceTensor:x descriptor:d name:nil]),
+                norm.dx);
+  }
+}
+
+TEST(images) {
+  for_each_image([](const Image& image) {
+    Session session;
+    MPSGraph* g = session.graph();
+    MPSGraphPooling2DOpDescriptor* d = image.descriptor();
+    const Pooled most(kGreatest, image.c, below_zero(image.c)), mean(kAverage, image.c, most.x);
+    MPSGraphTensor *x = session.feed(image.given(most.x)), *dmost = session.feed(image.given(most.dy)),
+                   *dmean = session.feed(image.given(mean.dy));
+    CHECK_ARRAY(session.run([g maxPooling2DWithSourceTensor:x descriptor:d name:nil]), image.given(most.y));
+    CHECK_ARRAY(session.run([g maxPooling2DGradientWithGradientTensor:dmost sourceTensor:x descriptor:d name:nil]),
+                image.given(most.dx));
+    CHECK_ARRAY(session.run([g avgPooling2DWithSourceTensor:x descriptor:d name:nil]), image.given(mean.y));
+    CHECK_ARRAY(session.run([g avgPooling2DGradientWithGradientTensor:dmean sourceTensor:x descriptor:d name:nil]),
+                image.given(mean.dx));
+  });
+}
+
+#ifndef __APPLE__
+// Our choice: of equals, the first in window order takes the gradient.
+TEST(ties) {
+  const FourAxes& c = kCases[0];
+  const Pooled most(kGreatest, c, random_integers(c.source(), -1, 1, MPSDataTypeFloat32));
+  Session session;
+  MPSGraphTensor *dy = session.feed(most.dy), *x = session.feed(most.x);
+  CHECK_ARRAY(session.run([session.graph() maxPooling4DGradientWithGradientTensor:dy
+                                                                     sourceTensor:x
+                                                                       descriptor:descriptor(c)
+                                                                             name:nil]),
+              most.dx);
+}
+#endif
+
+// The root's slope at 0 is infinite; a window of zeros takes no gradient.
+TEST(norms_of_zeros) {
+  const FourAxes c{{}, {{1, 1}, {1, 1}, {2, 2}, {4, 2, 2}}, kValid};
+  Session session;
+  MPSGraphTensor *dy = session.feed(Array({1, 1, 1, 2}, {7, 10})),
+                 *x = session.feed(Array({1, 1, 2, 4}, {0, 0, 3, 0, 0, 0, 0, 4}));
+  CHECK_ARRAY(session.run([session.graph() L2NormPooling4DGradientWithGradientTensor:dy
+                                                                        sourceTensor:x
+                                                                          descriptor:descriptor(c)
+                                                                                name:nil]),
+              Array({1, 1, 2, 4}, {0, 0, 6, 0, 0, 0, 0, 8}));
+}
+
+// ---- places ----
+
+// How many of the last axes indices are flattened over, in the window or in the source.
+struct Mode {
+  MPSGraphPoolingReturnIndicesMode mode;
+  size_t axes;
+  bool is_local;
+};
+
+static const Mode kModes[] = {
+    {MPSGraphPoolingReturnIndicesGlobalFlatten1D, 1, false}, {MPSGraphPoolingReturnIndicesGlobalFlatten2D, 2, false},
+    {MPSGraphPoolingReturnIndicesGlobalFlatten3D, 3, false}, {MPSGraphPoolingReturnIndicesGlobalFlatten4D, 4, false},
+    {MPSGraphPoolingReturnIndicesLocalFlatten1D, 1, true},   {MPSGraphPoolingReturnIndicesLocalFlatten2D, 2, true},
+    {MPSGraphPoolingReturnIndicesLocalFlatten3D, 3, true},   {MPSGraphPoolingReturnIndicesLocalFlatten4D, 4, true}};
+
+static Array indices_of(const FourAxes& c, const Pooled& most, const Mode& mode) {
+  Shape window;
+  for (const Along& axis : c.axes) window.push_back(axis.kernel);
+  const Shape& shape = mode.is_local ? window : most.x.shape;
+  Array indices(most.y.shape, 0, MPSDataTypeInt32);
+  for (size_t i = 0; i < indices.values.size(); ++i) {
+    const Index& index = mode.is_local ? most.tap.at(i) : most.place.at(i);
+    long at = 0;
+    for (size_t axis = shape.size() - mode.axes; axis < shape.size(); ++axis) {
+      at = at * shape.at(axis) + index.at(axis);
+    }
+    indices.values.at(i) = static_cast<double>(at);
+  }
+  return indices;
+}
+
+// Whether the indices tell all axes that windows move along.
+static bool tells_all(const FourAxes& c, const Mode& mode) {
+  for (size_t i = 0; i + mode.axes < 4; ++i) {
+    if (c.axes.at(i).windows() != c.axes.at(i).extent || c.axes.at(i).kernel != 1) return false;
+  }
+  return true;
+}
+
+TEST(places_along_four_axes) {
+  for (const FourAxes& c : kCases) {
+    const Pooled most(kGreatest, c, below_zero(c));
+    for (const Mode& mode : kModes) {
+      Session session;
+      MPSGraph* g = session.graph();
+      MPSGraphPooling4DOpDescriptor* d = descriptor(c);
+      [d setReturnIndicesMode:mode.mode];
+      NSArray* both = [g maxPooling4DReturnIndicesWithSourceTensor:session.feed(most.x) descriptor:d name:nil];
+      MPSGraphTensor *dy = session.feed(most.dy), *indices = [both objectAtIndex:1];
+      CHECK_ARRAY(session.run([both objectAtIndex:0]), most.y);
+      CHECK_ARRAY(session.run(indices), indices_of(c, most, mode));
+      if (!tells_all(c, mode)) continue;
+      CHECK_ARRAY(session.run([g maxPooling4DGradientWithGradientTensor:dy
+                                                          indicesTensor:indices
+                                                            outputShape:numbers(most.x.shape)
+                                                             descriptor:d
+                                                                   name:nil]),
+                  most.dx);
+      CHECK_ARRAY(session.run([g maxPooling4DGradientWithGradientTensor:dy
+                                                          indicesTensor:indices
+                                                      outputShapeTensor:integers(g, most.x.shape)
+                                                             descriptor:d
+                                                                   name:nil]),
+                  most.dx);
+    }
+  }
+}
+
+TEST(places_in_images) {
+  for_each_image([](const Image& image) {
+    const Pooled most(kGreatest, image.c, below_zero(image.c));
+    const Shape shape = image.given(most.x).shape;
+    for (const Mode& mode : kModes) {
+      Session session;
+      MPSGraph* g = session.graph();
+      MPSGraphPooling2DOpDescriptor* d = image.descriptor();
+      [d setReturnIndicesMode:mode.mode];
+      MPSGraphTensor *x = session.feed(image.given(most.x)), *dy = session.feed(image.given(most.dy));
+      NSArray* both = [g maxPooling2DReturnIndicesWithSourceTensor:x descriptor:d name:nil];
+      MPSGraphTensor* indices = [both objectAtIndex:1];
+      CHECK_ARRAY(session.run([both objectAtIndex:0]), image.given(most.y));
+      CHECK_ARRAY(session.run(indices), image.given(indices_of(image.c, most, mode)));
+      if (!tells_all(image.c, mode)) continue;
+      CHECK_ARRAY(session.run([g maxPooling2DGradientWithGradientTensor:dy
+                                                          indicesTensor:indices
+                                                            outputShape:numbers(shape)
+                                                             descriptor:d
+                                                                   name:nil]),
+                  image.given(most.dx));
+      CHECK_ARRAY(session.run([g maxPooling2DGradientWithGradientTensor:dy
+                                                          indicesTensor:indices
+                                                      outputShapeTensor:integers(g, shape)
+                                                             descriptor:d
+                                                                   name:nil]),
+                  image.given(most.dx));
     }
   });
-  const Array source = in_layout(x, layout, has_batch), gradient = in_layout(dy, layout, has_batch),
-              to_source = in_layout(dx, layout, has_batch);
+}
+
+#ifndef __APPLE__
+TEST(what_indices_cannot_tell) {
   Session session;
   MPSGraph* g = session.graph();
-  MPSGraphPooling2DOpDescriptor* d = descriptor(c, layout);
-  MPSGraphTensor *tx = session.feed(source), *tdy = session.feed(gradient);
-  CHECK_ARRAY(session.run(pooled(g, takes_greatest, tx, d)), in_layout(y, layout, has_batch));
-  MPSGraphTensor* tdx = takes_greatest
-                            ? [g maxPooling2DGradientWithGradientTensor:tdy sourceTensor:tx descriptor:d name:nil]
-                            : [g avgPooling2DGradientWithGradientTensor:tdy sourceTensor:tx descriptor:d name:nil];
-  CHECK_ARRAY(session.run(tdx), to_source);
-  const Build build = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
-    return pooled(graph, takes_greatest, t.at(0), d);
-  };
-  CHECK_ARRAY(Differentiated(build, {source}, gradient).gradients.at(0), to_source);
+  const FourAxes& c = kCases[0];
+  MPSGraphTensor *x = placeholder(g, c.source()), *dy = placeholder(g, c.result()),
+                 *indices = placeholder(g, c.result(), MPSDataTypeInt32);
+  MPSGraphPooling4DOpDescriptor* d = descriptor(c);
+  CHECK_RAISES([g maxPooling4DReturnIndicesWithSourceTensor:x descriptor:d name:nil]);  // the mode is None
+  [d setReturnIndicesMode:MPSGraphPoolingReturnIndicesGlobalFlatten2D];
+  CHECK_RAISES([g maxPooling4DGradientWithGradientTensor:dy
+                                           indicesTensor:indices
+                                             outputShape:numbers(c.source())
+                                              descriptor:d
+                                                    name:nil]);
+  CHECK_RAISES([d setReturnIndicesDataType:MPSDataTypeInt64]);
+  CHECK_RAISES([d setKernelSizes:numbers({1, 2, 0, 1})]);
+  CHECK_RAISES([d setPaddingValues:numbers({1, 2, 0, 1})]);
 }
-
-static void values_and_gradients() {
-  for (const Case& c : kCases) {
-    for (Layout layout : {MPSGraphTensorNamedDataLayoutNHWC, MPSGraphTensorNamedDataLayoutNCHW}) {
-      @autoreleasepool {
-        check_case(c, layout, false, random_array(source_shape(c)));
-        check_case(c, layout, true, random_array(source_shape(c)));
-        // Everything below 0: padding must not win.
-        check_case(c, layout, true, random_array(source_shape(c), -9, -5));
-#ifndef __APPLE__
-        // Full of ties, which our choice gives to the first in window order.
-        check_case(c, layout, true, random_integers(source_shape(c), -1, 1, MPSDataTypeFloat32));
 #endif
-      }
-    }
-  }
-}
 
-static void finite_differences() {
-  for (const Case& c : kCases) {
-    MPSGraphPooling2DOpDescriptor* d = descriptor(c, MPSGraphTensorNamedDataLayoutNHWC);
-    for (bool takes_greatest : {true, false}) {
-      const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
-        return pooled(g, takes_greatest, t.at(0), d);
-      };
-      CHECK_GRADIENTS(build, {distinct_array(source_shape(c))});
-    }
-  }
-}
-
-static void descriptors_hold_their_fields() {
-  MPSGraphPooling2DOpDescriptor* d =
-      [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
-                                                  kernelHeight:3
-                                                     strideInX:4
-                                                     strideInY:5
-                                               dilationRateInX:6
-                                               dilationRateInY:7
-                                                   paddingLeft:8
-                                                  paddingRight:9
-                                                    paddingTop:10
-                                                 paddingBottom:11
-                                                  paddingStyle:MPSGraphPaddingStyleTF_SAME
-                                                    dataLayout:MPSGraphTensorNamedDataLayoutNCHW];
-  CHECK([d ceilMode] == NO && [d includeZeroPadToAverage] == NO);
-  [d setCeilMode:YES];
-  [d setIncludeZeroPadToAverage:YES];
-  MPSGraphPooling2DOpDescriptor* copy = [[d copy] autorelease];
-  CHECK(copy != d);
-  [d setKernelWidth:1];
-  CHECK([d kernelWidth] == 1);
-  CHECK([copy kernelWidth] == 2 && [copy kernelHeight] == 3 && [copy strideInX] == 4 && [copy strideInY] == 5);
-  CHECK([copy dilationRateInX] == 6 && [copy dilationRateInY] == 7 && [copy paddingLeft] == 8 &&
-        [copy paddingRight] == 9);
-  CHECK([copy paddingTop] == 10 && [copy paddingBottom] == 11 && [copy paddingStyle] == MPSGraphPaddingStyleTF_SAME);
-  CHECK([copy dataLayout] == MPSGraphTensorNamedDataLayoutNCHW && [copy ceilMode] == YES);
-  CHECK([copy includeZeroPadToAverage] == YES);
-
-  MPSGraphPooling2DOpDescriptor* bare =
-      [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
-                                                  kernelHeight:3
-                                                     strideInX:4
-                                                     strideInY:5
-                                                  paddingStyle:MPSGraphPaddingStyleTF_VALID
-                                                    dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
-  CHECK([bare kernelWidth] == 2 && [bare kernelHeight] == 3 && [bare strideInX] == 4 && [bare strideInY] == 5);
-  CHECK([bare dilationRateInX] == 1 && [bare dilationRateInY] == 1 && [bare paddingLeft] == 0 &&
-        [bare paddingRight] == 0);
-  CHECK([bare paddingTop] == 0 && [bare paddingBottom] == 0 && [bare paddingStyle] == MPSGraphPaddingStyleTF_VALID);
-  CHECK([bare dataLayout] == MPSGraphTensorNamedDataLayoutNHWC);
-  [bare setExplicitPaddingWithPaddingLeft:1 paddingRight:2 paddingTop:3 paddingBottom:4];
-  CHECK([bare paddingLeft] == 1 && [bare paddingRight] == 2 && [bare paddingTop] == 3 && [bare paddingBottom] == 4);
-  CHECK([bare paddingStyle] == MPSGraphPaddingStyleExplicit);
-  [bare setKernelHeight:12];
-  [bare setStrideInX:13];
-  [bare setStrideInY:14];
-  [bare setDilationRateInX:15];
-  [bare setDilationRateInY:16];
-  [bare setPaddingLeft:17];
-  [bare setPaddingRight:18];
-  [bare setPaddingTop:19];
-  [bare setPaddingBottom:20];
-  [bare setPaddingStyle:MPSGraphPaddingStyleONNX_SAME_LOWER];
-  [bare setDataLayout:MPSGraphTensorNamedDataLayoutNCHW];
-  CHECK([bare kernelHeight] == 12 && [bare strideInX] == 13 && [bare strideInY] == 14 && [bare dilationRateInX] == 15);
-  CHECK([bare dilationRateInY] == 16 && [bare paddingLeft] == 17 && [bare paddingRight] == 18 &&
-        [bare paddingTop] == 19);
-  CHECK([bare paddingBottom] == 20 && [bare paddingStyle] == MPSGraphPaddingStyleONNX_SAME_LOWER);
-  CHECK([bare dataLayout] == MPSGraphTensorNamedDataLayoutNCHW);
-}
-
-int main() {
-  @autoreleasepool {
-    values_and_gradients();
-    finite_differences();
-    descriptors_hold_their_fields();
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

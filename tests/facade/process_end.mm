@@ -3,9 +3,6 @@
 // A forked child cannot use Apple's Metal at all: this program skips itself where the device does not say that it is
 // the portable one.
 
-#import <Foundation/Foundation.h>
-#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
-
 #include <sys/wait.h>
 #include <unistd.h>
 #include <atomic>
@@ -16,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "check.h"
+#include "objects.h"
 
 static bool g_has_threads = false, g_owners_are_gone = false;
 
@@ -180,6 +177,43 @@ static int exit_in_a_handler() {
     [buffer commit];
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
   }
+}
+
+// The parent has not run anything yet, so its children may.
+TEST(children_of_an_idle_process_run) { CHECK(exit_code(run_one_command_buffer) == 0); }
+
+// What came through the pipe from children that are gone.
+static std::string told() {
+  close(g_pipe[1]);
+  std::string text;
+  char bytes[16];
+  while (const ssize_t count = read(g_pipe[0], bytes, sizeof bytes)) text.append(bytes, static_cast<size_t>(count));
+  return text;
+}
+
+TEST(the_end_of_a_process_waits_for_its_work) {
+  CHECK(pipe(g_pipe) == 0);
+  CHECK(exit_code(leave_work_behind) == 0);
+  CHECK(told().size() == 5);  // as many handlers
+}
+
+TEST(the_end_of_a_process_does_not_wait_for_ever) {
+  CHECK(exit_code(leave_an_unsatisfied_wait_behind) == 0);
+  CHECK(pipe(g_pipe) == 0);
+  CHECK(exit_code(leave_many_unsatisfied_waits_behind, 5) == 0);
+  CHECK(exit_code(leave_queues_that_wait_for_each_other_behind, 5) == 0);
+  CHECK(exit_code(leave_a_wait_for_slow_work_behind, 8) == 0);
+  CHECK(told() == std::string(30, 'f') + "s");
+}
+
+TEST(a_handler_may_end_the_process) { CHECK(exit_code(exit_in_a_handler) == 7); }
+
+TEST(children_of_a_used_process_raise) {
+  g_used_queue = the_queue();
+  CHECK(run_one_command_buffer() == 0);
+  g_has_threads = true;
+  CHECK(exit_code(raise_instead_of_hanging) == 0);
+  CHECK(run_one_command_buffer() == 0);
 }
 
 // The locks of AddressSanitizer's own allocator are not made for forks of a busy process: its children hang in malloc.
@@ -408,7 +442,7 @@ static void use_every_entry() {
 }
 
 // A process may fork at any moment, while another of its threads holds any lock.
-static void children_of_a_busy_process_do_not_hang() {
+TEST(children_of_a_busy_process_do_not_hang) {
   g_busy = new Busy;
   std::thread worker([] { g_busy->work(); });
   std::mt19937 random(7);
@@ -433,44 +467,10 @@ static void children_of_a_busy_process_do_not_hang() {
 
 #endif
 
-int main() {
-  @autoreleasepool {
-    NSObject* asked = [(NSObject*)MTLCreateSystemDefaultDevice() autorelease];
-    if (![asked respondsToSelector:NSSelectorFromString(@"alloyCounters")]) {
-      std::puts("skipped: for the portable framework only");
-      return 77;
-    }
-    // The parent has not run anything yet, so its children may.
-    CHECK(exit_code(run_one_command_buffer) == 0);
-    CHECK(pipe(g_pipe) == 0);
-    CHECK(exit_code(leave_work_behind) == 0);
-    close(g_pipe[1]);
-    char bytes[16];
-    ssize_t handled = 0;
-    while (const ssize_t count = read(g_pipe[0], bytes, sizeof bytes)) handled += count;
-    CHECK(handled == 5);
-    CHECK(exit_code(leave_an_unsatisfied_wait_behind) == 0);
-    CHECK(pipe(g_pipe) == 0);
-    CHECK(exit_code(leave_many_unsatisfied_waits_behind, 5) == 0);
-    CHECK(exit_code(leave_queues_that_wait_for_each_other_behind, 5) == 0);
-    CHECK(exit_code(leave_a_wait_for_slow_work_behind, 8) == 0);
-    close(g_pipe[1]);
-    std::string told;
-    while (const ssize_t count = read(g_pipe[0], bytes, sizeof bytes)) told.append(bytes, static_cast<size_t>(count));
-    CHECK(told == std::string(30, 'f') + "s");
-    CHECK(exit_code(exit_in_a_handler) == 7);
-
-    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
-    g_used_queue = [device newCommandQueue];
-    CHECK(run_one_command_buffer() == 0);
-    g_has_threads = true;
-    CHECK(exit_code(raise_instead_of_hanging) == 0);
-    CHECK(run_one_command_buffer() == 0);
-#if !__has_feature(address_sanitizer)
-    children_of_a_busy_process_do_not_hang();
-#endif
-    [g_used_queue release];
-    [device release];
+int main(int count, char** arguments) {
+  if ([(NSObject*)the_device() respondsToSelector:NSSelectorFromString(@"alloyCounters")]) {
+    return check::run(count, arguments);
   }
-  return check::summary();
+  std::puts("skipped: for the portable framework only");
+  return 77;
 }

@@ -20,7 +20,7 @@ static Array run_int8(Session& session, MPSGraphTensor* tensor) {
   return y;
 }
 
-static void quantize() {
+TEST(quantize) {
   Session session;
   MPSGraph* g = session.graph();
   const Array x({2, 4}, {0.25, 0.75, -1.25, 1000, -1000, 3.2, -0.3, 63.5});
@@ -73,7 +73,7 @@ static Place always(double v) {
   return [v](const Index&) { return v; };
 }
 
-static void dequantize() {
+TEST(dequantize) {
   Session session;
   MPSGraph* g = session.graph();
   const MPSDataType type = MPSDataTypeFloat32;
@@ -100,8 +100,10 @@ static void dequantize() {
 }
 
 #ifndef __APPLE__  // declared by SDKs from macOS 15 on
+static bool has_tables() { return [MPSGraph instancesRespondToSelector:@selector(dequantizeTensor:LUTTensor:name:)]; }
 
-static void blocks() {
+TEST(blocks) {
+  SKIP_UNLESS(has_tables());
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor* q = session.feed(kStored);
@@ -120,7 +122,8 @@ static void blocks() {
   CHECK_RAISES([g dequantizeTensor:q scaleTensor:session.feed(Array({4}, 2.0)) dataType:type name:nil]);
 }
 
-static void tables() {
+TEST(tables) {
+  SKIP_UNLESS(has_tables());
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor* q = session.feed(kStored);
@@ -154,16 +157,4 @@ static void tables() {
 
 #endif
 
-int main() {
-  @autoreleasepool {
-    quantize();
-    dequantize();
-#ifndef __APPLE__
-    if ([MPSGraph instancesRespondToSelector:@selector(dequantizeTensor:LUTTensor:name:)]) {
-      blocks();
-      tables();
-    }
-#endif
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

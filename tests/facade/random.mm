@@ -51,36 +51,7 @@ static MPSGraphTensor* shape_tensor(MPSGraph* g, const Shape& shape) {
   return [g shapeOfTensor:[g constantWithScalar:0 shape:numbers(shape) dataType:MPSDataTypeFloat32] name:nil];
 }
 
-static void descriptors_begin_with_values_of_their_distribution() {
-  MPSGraphRandomOpDescriptor* uniform = descriptor(MPSGraphRandomDistributionUniform);
-  CHECK([uniform distribution] == MPSGraphRandomDistributionUniform && [uniform dataType] == MPSDataTypeFloat32);
-  CHECK([uniform min] == 0 && [uniform max] == 1 && [uniform minInteger] == 0 && [uniform maxInteger] == INT32_MAX);
-  CHECK([uniform mean] == 0 && [uniform standardDeviation] == 0);
-  for (auto distribution : {MPSGraphRandomDistributionNormal, MPSGraphRandomDistributionTruncatedNormal}) {
-    MPSGraphRandomOpDescriptor* normal = descriptor(distribution, MPSDataTypeFloat16);
-    CHECK([normal distribution] == distribution && [normal dataType] == MPSDataTypeFloat16);
-    CHECK([normal min] == -2 && [normal max] == 2 && [normal minInteger] == 0 && [normal maxInteger] == 0);
-    CHECK([normal mean] == 0 && [normal standardDeviation] == 1);
-    CHECK([normal samplingMethod] == MPSGraphRandomNormalSamplingInvCDF);
-  }
-  [uniform setDistribution:MPSGraphRandomDistributionNormal];
-  [uniform setDataType:MPSDataTypeInt32];
-  [uniform setMin:1.5F];
-  [uniform setMax:2.5F];
-  [uniform setMinInteger:-3];
-  [uniform setMaxInteger:4];
-  [uniform setMean:5.5F];
-  [uniform setStandardDeviation:6.5F];
-  [uniform setSamplingMethod:MPSGraphRandomNormalSamplingBoxMuller];
-  MPSGraphRandomOpDescriptor* copy = [[uniform copy] autorelease];
-  [uniform setMin:0];
-  CHECK([copy distribution] == MPSGraphRandomDistributionNormal && [copy dataType] == MPSDataTypeInt32);
-  CHECK([copy min] == 1.5F && [copy max] == 2.5F && [copy minInteger] == -3 && [copy maxInteger] == 4);
-  CHECK([copy mean] == 5.5F && [copy standardDeviation] == 6.5F);
-  CHECK([copy samplingMethod] == MPSGraphRandomNormalSamplingBoxMuller);
-}
-
-static void states_are_those_of_seeds_and_counters() {
+TEST(states_are_those_of_seeds_and_counters) {
   Session session;
   MPSGraph* g = session.graph();
   for (uint32_t seed : {0u, 42u, 2069102477u}) {
@@ -95,7 +66,7 @@ static void states_are_those_of_seeds_and_counters() {
   CHECK((given == State{1, 1, 2, 3, 4, 5, 6}));
 }
 
-static void numbers_are_the_stream_of_their_state() {
+TEST(numbers_are_the_stream_of_their_state) {
   const State state = state_of_seed(7);
   for (bool by_tensor : {false, true}) {
     Session session;
@@ -143,7 +114,7 @@ static void numbers_are_the_stream_of_their_state() {
   }
 }
 
-static void seeds_repeat_and_states_go_on() {
+TEST(seeds_repeat_and_states_go_on) {
   Session session;
   MPSGraph* g = session.graph();
   const Shape shape = {2, 5};
@@ -178,7 +149,7 @@ static void seeds_repeat_and_states_go_on() {
 }
 
 // Each selector without a seed, in every run and twice in one run.
-static void without_a_seed_each_run_draws_others() {
+TEST(without_a_seed_each_run_draws_others) {
   Session session;
   MPSGraph* g = session.graph();
   NSArray<NSNumber*>* dims = numbers({4, 5});
@@ -208,7 +179,7 @@ static double deviation_of(const Array& x) {
 }
 
 // The bounds allow for six deviations of the quantity; what is drawn is another in every run.
-static void numbers_without_a_seed_have_their_distribution() {
+TEST(numbers_without_a_seed_have_their_distribution) {
   const Shape shape = {40, 50};
   for (bool by_tensor : {false, true}) {
     Session session;
@@ -251,17 +222,16 @@ static void numbers_without_a_seed_have_their_distribution() {
   }
 }
 
-static void dropout_keeps_the_rest_and_its_gradient() {
+TEST(dropout_keeps_the_rest_and_its_gradient) {
   const Array x = signed_array({50, 40}, 0.5, 2);
   for (bool by_tensor : {false, true}) {
     Session session;
     MPSGraph* g = session.graph();
-    MPSGraphTensor *tx = session.feed(x), *rate = [g constantWithScalar:0.75 dataType:MPSDataTypeFloat32];
+    MPSGraphTensor *tx = session.feed(x), *rate = scalar(g, 0.75);
     MPSGraphTensor* y =
         by_tensor ? [g dropoutTensor:tx rateTensor:rate name:@"drop"] : [g dropoutTensor:tx rate:0.75 name:nil];
-    MPSGraphTensor* sum = [g reductionSumWithTensor:[g squareWithTensor:y name:nil] axes:nil name:nil];
-    MPSGraphTensor* gradient = [[g gradientForPrimaryTensor:sum withTensors:[NSArray arrayWithObject:tx]
-                                                       name:nil] objectForKey:tx];
+    MPSGraphTensor* sum = total_of(g, [g squareWithTensor:y name:nil]);
+    MPSGraphTensor* gradient = gradient_of(g, sum, tx);
     const std::vector<Array> got = session.run({y, gradient}), again = session.run(std::vector{y});
     long kept = 0;
     for (size_t i = 0; i < x.values.size(); ++i) {
@@ -280,34 +250,21 @@ static void dropout_keeps_the_rest_and_its_gradient() {
 }
 
 // The state of a loop's random numbers is carried; without one, each iteration draws others.
-static void iterations_draw_their_own_numbers() {
+TEST(iterations_draw_their_own_numbers) {
   Session session;
   MPSGraph* g = session.graph();
-  MPSGraphTensor *n = [g constantWithScalar:2 dataType:MPSDataTypeInt32],
-                 *zeros = [g constantWithScalar:0 shape:numbers({8}) dataType:MPSDataTypeFloat32];
-  NSArray* results =
-      [g forLoopWithNumberOfIterations:n
-                  initialBodyArguments:[NSArray arrayWithObjects:zeros, zeros, nil]
-                                  body:^(MPSGraphTensor*, NSArray<MPSGraphTensor*>* a) {
-                                    return [NSArray arrayWithObjects:[g randomUniformTensorWithShape:numbers({8})
-                                                                                                name:nil],
-                                                                     [a objectAtIndex:0], nil];
-                                  }
-                                  name:nil];
+  MPSGraphTensor *n = scalar(g, 2, MPSDataTypeInt32), *zeros = [g constantWithScalar:0
+                                                                               shape:numbers({8})
+                                                                            dataType:MPSDataTypeFloat32];
+  NSArray* results = [g forLoopWithNumberOfIterations:n
+                                 initialBodyArguments:list(zeros, zeros)
+                                                 body:^(MPSGraphTensor*, NSArray<MPSGraphTensor*>* a) {
+                                                   return list([g randomUniformTensorWithShape:numbers({8}) name:nil],
+                                                               [a objectAtIndex:0]);
+                                                 }
+                                                 name:nil];
   const std::vector<Array> got = session.run({[results objectAtIndex:0], [results objectAtIndex:1]});
   CHECK(got.at(0).values != got.at(1).values);
 }
 
-int main() {
-  @autoreleasepool {
-    descriptors_begin_with_values_of_their_distribution();
-    states_are_those_of_seeds_and_counters();
-    numbers_are_the_stream_of_their_state();
-    seeds_repeat_and_states_go_on();
-    without_a_seed_each_run_draws_others();
-    numbers_without_a_seed_have_their_distribution();
-    dropout_keeps_the_rest_and_its_gradient();
-    iterations_draw_their_own_numbers();
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -249,10 +249,10 @@ MPSGraphGRUDescriptor* gru_descriptor(const Layer& l, bool training) {
 }
 
 // A layer's operands as tensors of a graph.
-struct Tensors {
+struct Operands {
   MPSGraphTensor *source, *recurrent, *weights, *bias, *state, *cell, *mask, *peephole, *secondary;
 
-  Tensors(Session& session, const Layer& l) {
+  Operands(Session& session, const Layer& l) {
     const auto feed = [&](const Array& a) { return is_there(a) ? session.feed(a) : nil; };
     source = feed(l.source);
     recurrent = feed(l.recurrent);
@@ -266,7 +266,7 @@ struct Tensors {
   }
 };
 
-NSArray<MPSGraphTensor*>* forward(MPSGraph* g, const Layer& l, const Tensors& x, bool training) {
+NSArray<MPSGraphTensor*>* forward(MPSGraph* g, const Layer& l, const Operands& x, bool training) {
   if (l.kind == kRnn) {
     return [g singleGateRNNWithSourceTensor:x.source
                             recurrentWeight:x.recurrent
@@ -300,7 +300,7 @@ NSArray<MPSGraphTensor*>* forward(MPSGraph* g, const Layer& l, const Tensors& x,
                            name:nil];
 }
 
-NSArray<MPSGraphTensor*>* backward(MPSGraph* g, const Layer& l, const Tensors& x, NSArray<MPSGraphTensor*>* made,
+NSArray<MPSGraphTensor*>* backward(MPSGraph* g, const Layer& l, const Operands& x, NSArray<MPSGraphTensor*>* made,
                                    const std::vector<MPSGraphTensor*>& incoming) {
   MPSGraphTensor* kept = [made lastObject];
   if (l.kind == kRnn) {
@@ -372,7 +372,7 @@ void check_gradients(Session& session, const Layer& l, NSArray<MPSGraphTensor*>*
 // Values and all gradients of a layer, by the selectors that take everything.
 void check(const Layer& l, bool with_last = false) {
   Session session;
-  const Tensors x(session, l);
+  const Operands x(session, l);
   NSArray<MPSGraphTensor*>* made = forward(session.graph(), l, x, true);
   CHECK([made count] == (l.kind == kLstm ? 3u : 2u));
   const Results wanted = expected(l);
@@ -396,7 +396,7 @@ void check(const Layer& l, bool with_last = false) {
 
 // ---- tests ----
 
-void flags() {
+TEST(flags) {
   for (Kind kind : {kRnn, kLstm, kGru}) {
     check(layer(kind));
     check(layer(kind, true), true);
@@ -433,31 +433,17 @@ void flags() {
   }
 }
 
-// Every gate has an activation of its own, in turn every one.
-void activations() {
-  for (Kind kind : {kRnn, kLstm, kGru}) {
-    for (size_t turn = 0; turn < 5; ++turn) {
-      Layer l = full(kind);
-      for (size_t i = 0; i < l.how.size(); ++i) {
-        l.how.at(i) = static_cast<MPSGraphRNNActivation>((turn + i) % 5);
-      }
-      for (double& v : l.recurrent.values) v *= 0.25;
-      check(l);
-    }
-  }
-}
-
-void results_that_are_asked_for() {
+TEST(results_that_are_asked_for) {
   Session session;
   MPSGraph* g = session.graph();
   for (Kind kind : {kRnn, kLstm, kGru}) {
     const Layer l = layer(kind);
-    NSArray<MPSGraphTensor*>* made = forward(g, l, Tensors(session, l), false);
+    NSArray<MPSGraphTensor*>* made = forward(g, l, Operands(session, l), false);
     CHECK([made count] == 1u);
     CHECK_ARRAY_WITHIN(2e-6, session.run([made objectAtIndex:0]), expected(l).states);
   }
   const Layer l = layer(kLstm);
-  const Tensors x(session, l);
+  const Operands x(session, l);
   MPSGraphLSTMDescriptor* d = lstm_descriptor(l, false);
   [d setProduceCell:YES];
   NSArray<MPSGraphTensor*>* made = [g LSTMWithSourceTensor:x.source
@@ -473,237 +459,206 @@ void results_that_are_asked_for() {
   CHECK_ARRAY_WITHIN(2e-6, session.run([made objectAtIndex:1]), expected(l).cells);
 }
 
-void shorter_selectors_of_the_single_gate() {
-  Session session;
-  MPSGraph* g = session.graph();
-  Layer l = layer(kRnn);
-  const Tensors x(session, l);
-  const Incoming incoming{signed_array(expected(l).states.shape), {}, {}};
-  MPSGraphTensor* flow = session.feed(incoming.states);
-  MPSGraphSingleGateRNNDescriptor* d = rnn_descriptor(l, true);
-  NSArray<MPSGraphTensor*>* made = [g singleGateRNNWithSourceTensor:x.source
-                                                    recurrentWeight:x.recurrent
-                                                        inputWeight:x.weights
-                                                               bias:x.bias
-                                                          initState:x.state
-                                                         descriptor:d
-                                                               name:nil];
-  CHECK_ARRAY_WITHIN(2e-6, session.run([made objectAtIndex:0]), expected(l).states);
-  check_gradients(session, l,
-                  [g singleGateRNNGradientsWithSourceTensor:x.source
-                                            recurrentWeight:x.recurrent
-                                             sourceGradient:flow
-                                                     zState:[made objectAtIndex:1]
-                                                inputWeight:x.weights
-                                                       bias:x.bias
-                                                  initState:x.state
-                                                 descriptor:d
-                                                       name:nil],
-                  incoming);
-  Layer masked = l;
-  masked.mask = random_array({l.batch, l.units}, 0.5, 1.5);
-  const Tensors m(session, masked);
-  NSArray<MPSGraphTensor*>* with_mask = forward(g, masked, m, true);
-  check_gradients(session, masked,
-                  [g singleGateRNNGradientsWithSourceTensor:m.source
-                                            recurrentWeight:m.recurrent
-                                             sourceGradient:flow
-                                                     zState:[with_mask objectAtIndex:1]
-                                                inputWeight:m.weights
-                                                       bias:m.bias
-                                                  initState:m.state
-                                                       mask:m.mask
-                                                 descriptor:d
-                                                       name:nil],
-                  incoming);
-  leave_out_inputs(l);
-  const Tensors s(session, l);
-  NSArray<MPSGraphTensor*>* small = [g singleGateRNNWithSourceTensor:s.source
-                                                     recurrentWeight:s.recurrent
-                                                           initState:s.state
-                                                          descriptor:d
-                                                                name:nil];
-  CHECK_ARRAY_WITHIN(2e-6, session.run([small objectAtIndex:0]), expected(l).states);
-  check_gradients(session, l,
-                  [g singleGateRNNGradientsWithSourceTensor:s.source
-                                            recurrentWeight:s.recurrent
-                                             sourceGradient:flow
-                                                     zState:[small objectAtIndex:1]
-                                                  initState:s.state
-                                                 descriptor:d
-                                                       name:nil],
-                  incoming);
-}
-
-void shorter_selectors_of_the_lstm() {
-  Session session;
-  MPSGraph* g = session.graph();
-  Layer l = layer(kLstm);
-  const Tensors x(session, l);
-  const Incoming incoming{signed_array(expected(l).states.shape), {}, {}};
-  MPSGraphTensor* flow = session.feed(incoming.states);
-  MPSGraphLSTMDescriptor* d = lstm_descriptor(l, true);
-  NSArray<MPSGraphTensor*>* made = forward(g, l, x, true);
-  check_gradients(session, l,
-                  [g LSTMGradientsWithSourceTensor:x.source
-                                   recurrentWeight:x.recurrent
-                                    sourceGradient:flow
-                                            zState:[made objectAtIndex:2]
-                                     cellOutputFwd:[made objectAtIndex:1]
-                                       inputWeight:x.weights
-                                              bias:x.bias
-                                         initState:x.state
-                                          initCell:x.cell
-                                        descriptor:d
-                                              name:nil],
-                  incoming);
-  Layer masked = l;
-  masked.mask = random_array({l.batch, l.units}, 0.5, 1.5);
-  const Tensors m(session, masked);
-  NSArray<MPSGraphTensor*>* with_mask = forward(g, masked, m, true);
-  check_gradients(session, masked,
-                  [g LSTMGradientsWithSourceTensor:m.source
-                                   recurrentWeight:m.recurrent
-                                    sourceGradient:flow
-                                            zState:[with_mask objectAtIndex:2]
-                                     cellOutputFwd:[with_mask objectAtIndex:1]
-                                       inputWeight:m.weights
-                                              bias:m.bias
-                                         initState:m.state
-                                          initCell:m.cell
-                                              mask:m.mask
-                                        descriptor:d
-                                              name:nil],
-                  incoming);
-  leave_out_inputs(l);
-  const Tensors s(session, l);
-  NSArray<MPSGraphTensor*>* small = [g LSTMWithSourceTensor:s.source
-                                            recurrentWeight:s.recurrent
-                                                  initState:s.state
-                                                   initCell:s.cell
-                                                 descriptor:d
-                                                       name:nil];
-  CHECK([small count] == 3u);
-  CHECK_ARRAY_WITHIN(2e-6, session.run([small objectAtIndex:0]), expected(l).states);
-  CHECK_ARRAY_WITHIN(2e-6, session.run([small objectAtIndex:1]), expected(l).cells);
-  check_gradients(session, l, backward(g, l, s, small, {flow, nil, nil}), incoming);
-  MPSGraphLSTMDescriptor* without_training = lstm_descriptor(l, false);
-  for (BOOL cells : {NO, YES}) {
-    [without_training setProduceCell:cells];
-    NSArray<MPSGraphTensor*>* results = [g LSTMWithSourceTensor:s.source
-                                                recurrentWeight:s.recurrent
-                                                      initState:s.state
-                                                       initCell:s.cell
-                                                     descriptor:without_training
-                                                           name:nil];
-    CHECK([results count] == (cells ? 2u : 1u));
-    CHECK_ARRAY_WITHIN(2e-6, session.run([results lastObject]), cells ? expected(l).cells : expected(l).states);
+// Both give the same tensors, to the bit: the shorter selector, and the one that takes everything.
+void check_same(Session& session, NSArray<MPSGraphTensor*>* shorter, NSArray<MPSGraphTensor*>* longest) {
+  CHECK([shorter count] == [longest count]);
+  for (NSUInteger i = 0; i < [shorter count]; ++i) {
+    CHECK_ARRAY_WITHIN(0, session.run([shorter objectAtIndex:i]), session.run([longest objectAtIndex:i]));
   }
-  l.state.shape = l.cell.shape = {};
-  const Tensors without(session, l);
-  NSArray<MPSGraphTensor*>* least = forward(g, l, without, true);
-  check_gradients(session, l,
-                  [g LSTMGradientsWithSourceTensor:without.source
-                                   recurrentWeight:without.recurrent
-                                    sourceGradient:flow
-                                            zState:[least objectAtIndex:2]
-                                     cellOutputFwd:[least objectAtIndex:1]
-                                        descriptor:d
-                                              name:nil],
-                  incoming);
 }
 
-void shorter_selectors_of_the_gru() {
+Layer masked(Kind kind) {
+  Layer l = layer(kind);
+  l.mask = random_array({l.batch, l.units}, 0.5, 1.5);
+  return l;
+}
+
+Layer without_inputs(Kind kind) {
+  Layer l = layer(kind);
+  leave_out_inputs(l);
+  return l;
+}
+
+TEST(shorter_selectors_of_the_single_gate) {
   Session session;
   MPSGraph* g = session.graph();
-  Layer l = layer(kGru);
-  const Tensors x(session, l);
-  const Incoming incoming{signed_array(expected(l).states.shape), {}, {}};
-  MPSGraphTensor* flow = session.feed(incoming.states);
-  MPSGraphGRUDescriptor* d = gru_descriptor(l, true);
-  NSArray<MPSGraphTensor*>* made = [g GRUWithSourceTensor:x.source
-                                          recurrentWeight:x.recurrent
-                                              inputWeight:x.weights
-                                                     bias:x.bias
-                                                initState:x.state
-                                               descriptor:d
-                                                     name:nil];
-  CHECK_ARRAY_WITHIN(2e-6, session.run([made objectAtIndex:0]), expected(l).states);
-  check_gradients(session, l,
-                  [g GRUGradientsWithSourceTensor:x.source
-                                  recurrentWeight:x.recurrent
-                                   sourceGradient:flow
-                                           zState:[made objectAtIndex:1]
-                                        outputFwd:[made objectAtIndex:0]
-                                      inputWeight:x.weights
-                                             bias:x.bias
-                                        initState:x.state
-                                       descriptor:d
-                                             name:nil],
-                  incoming);
-  l.state.shape = {};
-  const Tensors s(session, l);
-  NSArray<MPSGraphTensor*>* small = [g GRUWithSourceTensor:s.source
-                                           recurrentWeight:s.recurrent
-                                               inputWeight:s.weights
-                                                      bias:s.bias
-                                                descriptor:d
-                                                      name:nil];
-  CHECK_ARRAY_WITHIN(2e-6, session.run([small objectAtIndex:0]), expected(l).states);
-  check_gradients(session, l,
-                  [g GRUGradientsWithSourceTensor:s.source
-                                  recurrentWeight:s.recurrent
-                                   sourceGradient:flow
-                                           zState:[small objectAtIndex:1]
-                                        outputFwd:[small objectAtIndex:0]
-                                      inputWeight:s.weights
-                                             bias:s.bias
-                                       descriptor:d
-                                             name:nil],
-                  incoming);
+  Layer l = layer(kRnn), m = masked(kRnn), s = without_inputs(kRnn);
+  for (Layer* each : {&l, &m, &s}) each->how = {MPSGraphRNNActivationTanh};  // a rectifier may stop the gradient
+  const Operands x(session, l), xm(session, m), xs(session, s);
+  MPSGraphSingleGateRNNDescriptor* d = rnn_descriptor(l, true);
+  MPSGraphTensor* flow = session.feed(signed_array(expected(l).states.shape));
+  NSArray *made = forward(g, l, x, true), *made_m = forward(g, m, xm, true), *made_s = forward(g, s, xs, true);
+  check_same(session,
+             [g singleGateRNNWithSourceTensor:x.source
+                              recurrentWeight:x.recurrent
+                                  inputWeight:x.weights
+                                         bias:x.bias
+                                    initState:x.state
+                                   descriptor:d
+                                         name:nil],
+             made);
+  check_same(session,
+             [g singleGateRNNWithSourceTensor:xs.source
+                              recurrentWeight:xs.recurrent
+                                    initState:xs.state
+                                   descriptor:d
+                                         name:nil],
+             made_s);
+  check_same(session,
+             [g singleGateRNNGradientsWithSourceTensor:x.source
+                                       recurrentWeight:x.recurrent
+                                        sourceGradient:flow
+                                                zState:[made lastObject]
+                                           inputWeight:x.weights
+                                                  bias:x.bias
+                                             initState:x.state
+                                            descriptor:d
+                                                  name:nil],
+             backward(g, l, x, made, {flow, nil}));
+  check_same(session,
+             [g singleGateRNNGradientsWithSourceTensor:xm.source
+                                       recurrentWeight:xm.recurrent
+                                        sourceGradient:flow
+                                                zState:[made_m lastObject]
+                                           inputWeight:xm.weights
+                                                  bias:xm.bias
+                                             initState:xm.state
+                                                  mask:xm.mask
+                                            descriptor:d
+                                                  name:nil],
+             backward(g, m, xm, made_m, {flow, nil}));
+  check_same(session,
+             [g singleGateRNNGradientsWithSourceTensor:xs.source
+                                       recurrentWeight:xs.recurrent
+                                        sourceGradient:flow
+                                                zState:[made_s lastObject]
+                                             initState:xs.state
+                                            descriptor:d
+                                                  name:nil],
+             backward(g, s, xs, made_s, {flow, nil}));
 }
 
-void descriptors() {
-  MPSGraphSingleGateRNNDescriptor* rnn = [MPSGraphSingleGateRNNDescriptor descriptor];
-  CHECK(![rnn reverse] && ![rnn bidirectional] && ![rnn training]);
-  CHECK([rnn activation] == MPSGraphRNNActivationRelu);
-  MPSGraphLSTMDescriptor* lstm = [MPSGraphLSTMDescriptor descriptor];
-  CHECK(![lstm produceCell] && ![lstm forgetGateLast]);
-  CHECK([lstm inputGateActivation] == MPSGraphRNNActivationSigmoid);
-  CHECK([lstm forgetGateActivation] == MPSGraphRNNActivationSigmoid);
-  CHECK([lstm cellGateActivation] == MPSGraphRNNActivationTanh);
-  CHECK([lstm outputGateActivation] == MPSGraphRNNActivationSigmoid);
-  CHECK([lstm activation] == MPSGraphRNNActivationTanh);
-  [lstm setProduceCell:YES];
-  [lstm setForgetGateLast:YES];
-  [lstm setInputGateActivation:MPSGraphRNNActivationHardSigmoid];
-  MPSGraphLSTMDescriptor* other = [[lstm copy] autorelease];
-  [lstm setProduceCell:NO];
-  CHECK([other produceCell] && [other forgetGateLast] && ![other reverse] && ![other training]);
-  CHECK([other inputGateActivation] == MPSGraphRNNActivationHardSigmoid);
-  MPSGraphGRUDescriptor* gru = [MPSGraphGRUDescriptor descriptor];
-  CHECK([gru updateGateActivation] == MPSGraphRNNActivationSigmoid);
-  CHECK([gru resetGateActivation] == MPSGraphRNNActivationSigmoid);
-  CHECK([gru outputGateActivation] == MPSGraphRNNActivationTanh);
-  [gru setFlipZ:YES];
-  [gru setReverse:YES];
-  MPSGraphGRUDescriptor* copy = [[gru copy] autorelease];
-  [gru setFlipZ:NO];
-  CHECK([copy flipZ] && [copy reverse]);
-  CHECK(![copy resetAfter] && ![copy resetGateFirst] && ![copy bidirectional]);
+TEST(shorter_selectors_of_the_lstm) {
+  Session session;
+  MPSGraph* g = session.graph();
+  const Layer l = layer(kLstm), m = masked(kLstm), s = without_inputs(kLstm);
+  Layer least = s;
+  least.state.shape = least.cell.shape = {};
+  const Operands x(session, l), xm(session, m), xs(session, s), xl(session, least);
+  MPSGraphLSTMDescriptor* d = lstm_descriptor(l, true);
+  MPSGraphTensor* flow = session.feed(signed_array(expected(l).states.shape));
+  NSArray *made = forward(g, l, x, true), *made_m = forward(g, m, xm, true), *made_s = forward(g, s, xs, true),
+          *made_l = forward(g, least, xl, true);
+  check_same(session,
+             [g LSTMWithSourceTensor:x.source
+                     recurrentWeight:x.recurrent
+                         inputWeight:x.weights
+                                bias:x.bias
+                           initState:x.state
+                            initCell:x.cell
+                          descriptor:d
+                                name:nil],
+             made);
+  MPSGraphLSTMDescriptor* without_training = lstm_descriptor(l, false);
+  for (MPSGraphLSTMDescriptor* each : {d, without_training}) {
+    NSArray* results = [g LSTMWithSourceTensor:xs.source
+                               recurrentWeight:xs.recurrent
+                                     initState:xs.state
+                                      initCell:xs.cell
+                                    descriptor:each
+                                          name:nil];
+    check_same(session, results, [made_s subarrayWithRange:NSMakeRange(0, each == d ? 3 : 1)]);
+  }
+  check_same(session,
+             [g LSTMGradientsWithSourceTensor:x.source
+                              recurrentWeight:x.recurrent
+                               sourceGradient:flow
+                                       zState:[made lastObject]
+                                cellOutputFwd:[made objectAtIndex:1]
+                                  inputWeight:x.weights
+                                         bias:x.bias
+                                    initState:x.state
+                                     initCell:x.cell
+                                   descriptor:d
+                                         name:nil],
+             backward(g, l, x, made, {flow, nil, nil}));
+  check_same(session,
+             [g LSTMGradientsWithSourceTensor:xm.source
+                              recurrentWeight:xm.recurrent
+                               sourceGradient:flow
+                                       zState:[made_m lastObject]
+                                cellOutputFwd:[made_m objectAtIndex:1]
+                                  inputWeight:xm.weights
+                                         bias:xm.bias
+                                    initState:xm.state
+                                     initCell:xm.cell
+                                         mask:xm.mask
+                                   descriptor:d
+                                         name:nil],
+             backward(g, m, xm, made_m, {flow, nil, nil}));
+  check_same(session,
+             [g LSTMGradientsWithSourceTensor:xl.source
+                              recurrentWeight:xl.recurrent
+                               sourceGradient:flow
+                                       zState:[made_l lastObject]
+                                cellOutputFwd:[made_l objectAtIndex:1]
+                                   descriptor:d
+                                         name:nil],
+             backward(g, least, xl, made_l, {flow, nil, nil}));
+}
+
+TEST(shorter_selectors_of_the_gru) {
+  Session session;
+  MPSGraph* g = session.graph();
+  const Layer l = layer(kGru);
+  Layer s = l;
+  s.state.shape = {};
+  const Operands x(session, l), xs(session, s);
+  MPSGraphGRUDescriptor* d = gru_descriptor(l, true);
+  MPSGraphTensor* flow = session.feed(signed_array(expected(l).states.shape));
+  NSArray *made = forward(g, l, x, true), *made_s = forward(g, s, xs, true);
+  check_same(session,
+             [g GRUWithSourceTensor:x.source
+                    recurrentWeight:x.recurrent
+                        inputWeight:x.weights
+                               bias:x.bias
+                          initState:x.state
+                         descriptor:d
+                               name:nil],
+             made);
+  check_same(session,
+             [g GRUWithSourceTensor:xs.source
+                    recurrentWeight:xs.recurrent
+                        inputWeight:xs.weights
+                               bias:xs.bias
+                         descriptor:d
+                               name:nil],
+             made_s);
+  check_same(session,
+             [g GRUGradientsWithSourceTensor:x.source
+                             recurrentWeight:x.recurrent
+                              sourceGradient:flow
+                                      zState:[made lastObject]
+                                   outputFwd:[made objectAtIndex:0]
+                                 inputWeight:x.weights
+                                        bias:x.bias
+                                   initState:x.state
+                                  descriptor:d
+                                        name:nil],
+             backward(g, l, x, made, {flow, nil}));
+  check_same(session,
+             [g GRUGradientsWithSourceTensor:xs.source
+                             recurrentWeight:xs.recurrent
+                              sourceGradient:flow
+                                      zState:[made_s lastObject]
+                                   outputFwd:[made_s objectAtIndex:0]
+                                 inputWeight:xs.weights
+                                        bias:xs.bias
+                                  descriptor:d
+                                        name:nil],
+             backward(g, s, xs, made_s, {flow, nil}));
 }
 
 }  // namespace
 
-int main() {
-  @autoreleasepool {
-    flags();
-    activations();
-    results_that_are_asked_for();
-    shorter_selectors_of_the_single_gate();
-    shorter_selectors_of_the_lstm();
-    shorter_selectors_of_the_gru();
-    descriptors();
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -12,17 +12,17 @@ struct Axis {
   double scale = 0, offset = 0;  // used where the scale is not 0
 };
 
-struct Way {
+struct Mapping {
   bool is_bilinear;
   Rounding rounding = MPSGraphResizeNearestRoundingModeRoundPreferCeil;
   bool centers = false, aligns = false;
 };
 
-static double place_of(const Axis& axis, const Way& way, long d) {
+static double place_of(const Axis& axis, const Mapping& how, long d) {
   const auto in = static_cast<double>(axis.in), out = static_cast<double>(axis.out), at = static_cast<double>(d);
   if (axis.scale != 0) return (at - axis.offset) / axis.scale;
-  if (way.aligns) return at * (in - 1) / (out - 1);
-  if (way.centers) return (at + 0.5) * in / out - 0.5;
+  if (how.aligns) return at * (in - 1) / (out - 1);
+  if (how.centers) return (at + 0.5) * in / out - 0.5;
   return at * in / out;
 }
 
@@ -42,13 +42,13 @@ static double rounded(double place, Rounding rounding) {
 }
 
 // Row d: what each element of the source gives to element d of the result.
-static Array matrix_of(const Axis& axis, const Way& way) {
+static Array matrix_of(const Axis& axis, const Mapping& how) {
   Array matrix({axis.out, axis.in});
   const auto last = static_cast<double>(axis.in - 1);
   for (long d = 0; d < axis.out; ++d) {
-    const double place = place_of(axis, way, d);
-    if (!way.is_bilinear) {
-      matrix.at({d, static_cast<long>(std::clamp(rounded(place, way.rounding), 0.0, last))}) = 1;
+    const double place = place_of(axis, how, d);
+    if (!how.is_bilinear) {
+      matrix.at({d, static_cast<long>(std::clamp(rounded(place, how.rounding), 0.0, last))}) = 1;
       continue;
     }
     const double inside = std::clamp(place, 0.0, last), below = std::floor(inside);
@@ -94,7 +94,7 @@ struct Values {
   size_t y_axis, x_axis;
   Array x, dy, y, dx;
 
-  Values(const Placed& placed, const Axis& ay, const Axis& ax, const Way& way) {
+  Values(const Placed& placed, const Axis& ay, const Axis& ax, const Mapping& how) {
     y_axis = static_cast<size_t>(std::find(placed.outer.begin(), placed.outer.end(), 0) - placed.outer.begin());
     x_axis = y_axis + 1;
     source_shape = result_shape = placed.outer;
@@ -104,7 +104,7 @@ struct Values {
     result_shape.at(x_axis) = ax.out;
     x = random_array(source_shape);
     dy = random_array(result_shape);
-    const Array my = matrix_of(ay, way), mx = matrix_of(ax, way);
+    const Array my = matrix_of(ay, how), mx = matrix_of(ax, how);
     y = applied(x, y_axis, my, x_axis, mx, false);
     dx = applied(dy, y_axis, my, x_axis, mx, true);
   }
@@ -118,194 +118,151 @@ static MPSGraphTensor* size_of(MPSGraph* g, const Axis& ay, const Axis& ax) {
   return vector(g, {static_cast<double>(ay.out), static_cast<double>(ax.out)}, MPSDataTypeInt32);
 }
 
-// By the selectors that are told the mode by their name.
-static MPSGraphTensor* resized(MPSGraph* g, MPSGraphTensor* x, MPSGraphTensor* size, Layout layout, const Way& way) {
-  const BOOL center = way.centers, align = way.aligns;
-  if (way.is_bilinear) {
-    return [g resizeBilinearWithTensor:x sizeTensor:size centerResult:center alignCorners:align layout:layout name:nil];
-  }
-  return [g resizeNearestWithTensor:x
-                         sizeTensor:size
-                nearestRoundingMode:way.rounding
-                       centerResult:center
-                       alignCorners:align
-                             layout:layout
-                               name:nil];
-}
-
-static MPSGraphTensor* gradient_of(MPSGraph* g, MPSGraphTensor* dy, MPSGraphTensor* x, Layout layout, const Way& way) {
-  const BOOL center = way.centers, align = way.aligns;
-  if (way.is_bilinear) {
-    return [g resizeBilinearWithGradientTensor:dy
-                                         input:x
-                                  centerResult:center
-                                  alignCorners:align
-                                        layout:layout
-                                          name:nil];
-  }
-  return [g resizeNearestWithGradientTensor:dy
-                                      input:x
-                        nearestRoundingMode:way.rounding
-                               centerResult:center
-                               alignCorners:align
-                                     layout:layout
-                                       name:nil];
-}
-
-static void check_flags(const Placed& placed, const Axis& ay, const Axis& ax, const Way& way) {
-  const Values v(placed, ay, ax, way);
-  const Layout layout = placed.layout;
-  const BOOL center = way.centers, align = way.aligns;
-  Session session;
-  MPSGraph* g = session.graph();
-  MPSGraphTensor *x = session.feed(v.x), *dy = session.feed(v.dy), *size = size_of(g, ay, ax);
-  std::vector<MPSGraphTensor*> results = {resized(g, x, size, layout, way)};
-  std::vector<MPSGraphTensor*> gradients = {gradient_of(g, dy, x, layout, way)};
-  if (way.rounding == MPSGraphResizeNearestRoundingModeRoundPreferCeil) {
-    const MPSGraphResizeMode mode = way.is_bilinear ? MPSGraphResizeBilinear : MPSGraphResizeNearest;
-    results.push_back([g resizeTensor:x
-                                 size:numbers({ay.out, ax.out})
-                                 mode:mode
-                         centerResult:center
-                         alignCorners:align
-                               layout:layout
-                                 name:nil]);
-    results.push_back([g resizeTensor:x
-                           sizeTensor:size
-                                 mode:mode
-                         centerResult:center
-                         alignCorners:align
-                               layout:layout
-                                 name:nil]);
-    gradients.push_back([g resizeWithGradientTensor:dy
-                                              input:x
-                                               mode:mode
-                                       centerResult:center
-                                       alignCorners:align
-                                             layout:layout
-                                               name:nil]);
-  }
-  for (MPSGraphTensor* y : results) CHECK_ARRAY(session.run(y), v.y);
-  for (MPSGraphTensor* dx : gradients) CHECK_ARRAY(session.run(dx), v.dx);
-  const Build build = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
-    return resized(graph, t.at(0), size_of(graph, ay, ax), layout, way);
-  };
-  CHECK_ARRAY(Differentiated(build, {v.x}, v.dy).gradients.at(0), v.dx);
-}
-
-static void check_scales(const Placed& placed, const Axis& ay, const Axis& ax, const Way& way) {
-  const Values v(placed, ay, ax, way);
-  const Layout layout = placed.layout;
-  Session session;
-  MPSGraph* g = session.graph();
-  MPSGraphTensor *x = session.feed(v.x), *dy = session.feed(v.dy), *size = size_of(g, ay, ax),
-                 *scales = vector(g, {ay.scale, ax.scale, ay.offset, ax.offset}, MPSDataTypeFloat32);
-  std::vector<MPSGraphTensor*> results, gradients;
-  if (way.is_bilinear) {
-    results.push_back([g resizeBilinearWithTensor:x sizeTensor:size scaleOffsetTensor:scales layout:layout name:nil]);
-    gradients.push_back([g resizeBilinearWithGradientTensor:dy
-                                                      input:x
-                                          scaleOffsetTensor:scales
-                                                     layout:layout
-                                                       name:nil]);
-  } else {
-    results.push_back([g resizeNearestWithTensor:x
-                                      sizeTensor:size
-                               scaleOffsetTensor:scales
-                             nearestRoundingMode:way.rounding
-                                          layout:layout
-                                            name:nil]);
-    gradients.push_back([g resizeNearestWithGradientTensor:dy
-                                                     input:x
-                                         scaleOffsetTensor:scales
-                                       nearestRoundingMode:way.rounding
-                                                    layout:layout
-                                                      name:nil]);
-  }
-  if (way.rounding == MPSGraphResizeNearestRoundingModeRoundPreferCeil) {
-    const MPSGraphResizeMode mode = way.is_bilinear ? MPSGraphResizeBilinear : MPSGraphResizeNearest;
-    results.push_back([g resizeTensor:x sizeTensor:size scaleOffsetTensor:scales mode:mode layout:layout name:nil]);
-    gradients.push_back([g resizeWithGradientTensor:dy
-                                              input:x
-                                  scaleOffsetTensor:scales
-                                               mode:mode
-                                             layout:layout
-                                               name:nil]);
-  }
-  for (MPSGraphTensor* y : results) CHECK_ARRAY(session.run(y), v.y);
-  for (MPSGraphTensor* dx : gradients) CHECK_ARRAY(session.run(dx), v.dx);
-}
-
-#ifndef __APPLE__  // declared by SDKs from macOS 14 on
-// The forms of macOS 14: a number for each axis of an NHWC tensor.
-struct EveryAxis {
+// The tensors that selectors make of an image, and of a gradient, where the mapping rounds as MPSGraphResizeMode does.
+struct Check {
   Values v;
-  Way way;
+  Layout layout;
+  Mapping how;
   Session session = {};
   MPSGraph* g = session.graph();
   MPSGraphTensor *x = session.feed(v.x), *dy = session.feed(v.dy);
-  MPSGraphTensor* size =
-      constant(g, Array({4}, std::vector<double>(v.result_shape.begin(), v.result_shape.end()), MPSDataTypeInt32));
-  MPSGraphResizeMode mode = way.is_bilinear ? MPSGraphResizeBilinear : MPSGraphResizeNearest;
-  bool is_default = way.rounding == MPSGraphResizeNearestRoundingModeRoundPreferCeil;
+  MPSGraphResizeMode mode = how.is_bilinear ? MPSGraphResizeBilinear : MPSGraphResizeNearest;
+  bool is_default = how.rounding == MPSGraphResizeNearestRoundingModeRoundPreferCeil;
+  // The forms of macOS 14 have a number for each axis of an NHWC tensor.
+  bool has_newer = layout == MPSGraphTensorNamedDataLayoutNHWC &&
+                   [MPSGraph instancesRespondToSelector:NSSelectorFromString(
+                                                            @"resizeTensor:sizeTensor:mode:centerResult:alignCorners:"
+                                                            @"name:")];
 
-  void expect_result(MPSGraphTensor* y) { CHECK_ARRAY(session.run(y), v.y); }
-  void expect_gradient(MPSGraphTensor* dx) { CHECK_ARRAY(session.run(dx), v.dx); }
-
-  void check_flags() {
-    const BOOL center = way.centers, align = way.aligns;
-    expect_result(way.is_bilinear ? [g resizeBilinearWithTensor:x
-                                                     sizeTensor:size
-                                                   centerResult:center
-                                                   alignCorners:align
-                                                           name:nil]
-                                  : [g resizeNearestWithTensor:x
-                                                    sizeTensor:size
-                                           nearestRoundingMode:way.rounding
-                                                  centerResult:center
-                                                  alignCorners:align
-                                                          name:nil]);
-    if (!is_default) return;
-    expect_result([g resizeTensor:x sizeTensor:size mode:mode centerResult:center alignCorners:align name:nil]);
+  void results(const Tensors& tensors) {
+    for (MPSGraphTensor* y : tensors) CHECK_ARRAY(session.run(y), v.y);
+  }
+  void gradients(const Tensors& tensors) {
+    for (MPSGraphTensor* dx : tensors) CHECK_ARRAY(session.run(dx), v.dx);
   }
 
-  void check_scales(const Axis& ay, const Axis& ax) {
-    MPSGraphTensor *scale = constant(g, Array({4}, {1, ay.scale, ax.scale, 1})),
-                   *offset = constant(g, Array({4}, {0, ay.offset, ax.offset, 0}));
-    expect_result(way.is_bilinear ? [g resizeBilinearWithTensor:x
-                                                     sizeTensor:size
-                                                    scaleTensor:scale
-                                                   offsetTensor:offset
-                                                           name:nil]
-                                  : [g resizeNearestWithTensor:x
-                                                    sizeTensor:size
-                                                   scaleTensor:scale
-                                                  offsetTensor:offset
-                                           nearestRoundingMode:way.rounding
-                                                          name:nil]);
-    expect_gradient(way.is_bilinear ? [g resizeBilinearWithGradientTensor:dy
-                                                                    input:x
-                                                              scaleTensor:scale
-                                                             offsetTensor:offset
-                                                                     name:nil]
-                                    : [g resizeNearestWithGradientTensor:dy
-                                                                   input:x
-                                                             scaleTensor:scale
-                                                            offsetTensor:offset
-                                                     nearestRoundingMode:way.rounding
-                                                                    name:nil]);
+  void by_flags(const Axis& ay, const Axis& ax) {
+    const BOOL center = how.centers, align = how.aligns;
+    MPSGraphTensor* size = size_of(g, ay, ax);
+    if (how.is_bilinear) {
+      results({[g resizeBilinearWithTensor:x
+                                sizeTensor:size
+                              centerResult:center
+                              alignCorners:align
+                                    layout:layout
+                                      name:nil]});
+      gradients({[g resizeBilinearWithGradientTensor:dy
+                                               input:x
+                                        centerResult:center
+                                        alignCorners:align
+                                              layout:layout
+                                                name:nil]});
+    } else {
+      results({[g resizeNearestWithTensor:x
+                               sizeTensor:size
+                      nearestRoundingMode:how.rounding
+                             centerResult:center
+                             alignCorners:align
+                                   layout:layout
+                                     name:nil]});
+      gradients({[g resizeNearestWithGradientTensor:dy
+                                              input:x
+                                nearestRoundingMode:how.rounding
+                                       centerResult:center
+                                       alignCorners:align
+                                             layout:layout
+                                               name:nil]});
+    }
+#ifndef __APPLE__  // declared by SDKs from macOS 14 on
+    MPSGraphTensor* sizes = integers(g, v.result_shape);
+    if (has_newer && how.is_bilinear) {
+      results({[g resizeBilinearWithTensor:x sizeTensor:sizes centerResult:center alignCorners:align name:nil]});
+    } else if (has_newer) {
+      results({[g resizeNearestWithTensor:x
+                               sizeTensor:sizes
+                      nearestRoundingMode:how.rounding
+                             centerResult:center
+                             alignCorners:align
+                                     name:nil]});
+    }
+    if (has_newer && is_default) {
+      results({[g resizeTensor:x sizeTensor:sizes mode:mode centerResult:center alignCorners:align name:nil]});
+    }
+#endif
     if (!is_default) return;
-    expect_result([g resizeTensor:x sizeTensor:size scaleTensor:scale offsetTensor:offset mode:mode name:nil]);
-    expect_gradient([g resizeWithGradientTensor:dy input:x scaleTensor:scale offsetTensor:offset mode:mode name:nil]);
+    results({[g resizeTensor:x
+                         size:numbers({ay.out, ax.out})
+                         mode:mode
+                 centerResult:center
+                 alignCorners:align
+                       layout:layout
+                         name:nil],
+             [g resizeTensor:x
+                   sizeTensor:size
+                         mode:mode
+                 centerResult:center
+                 alignCorners:align
+                       layout:layout
+                         name:nil]});
+    gradients({[g resizeWithGradientTensor:dy
+                                     input:x
+                                      mode:mode
+                              centerResult:center
+                              alignCorners:align
+                                    layout:layout
+                                      name:nil]});
+  }
+
+  void by_scales(const Axis& ay, const Axis& ax) {
+    MPSGraphTensor *size = size_of(g, ay, ax),
+                   *both = vector(g, {ay.scale, ax.scale, ay.offset, ax.offset}, MPSDataTypeFloat32);
+    if (how.is_bilinear) {
+      results({[g resizeBilinearWithTensor:x sizeTensor:size scaleOffsetTensor:both layout:layout name:nil]});
+      gradients({[g resizeBilinearWithGradientTensor:dy input:x scaleOffsetTensor:both layout:layout name:nil]});
+    } else {
+      results({[g resizeNearestWithTensor:x
+                               sizeTensor:size
+                        scaleOffsetTensor:both
+                      nearestRoundingMode:how.rounding
+                                   layout:layout
+                                     name:nil]});
+      gradients({[g resizeNearestWithGradientTensor:dy
+                                              input:x
+                                  scaleOffsetTensor:both
+                                nearestRoundingMode:how.rounding
+                                             layout:layout
+                                               name:nil]});
+    }
+#ifndef __APPLE__  // declared by SDKs from macOS 14 on
+    MPSGraphTensor *sizes = integers(g, v.result_shape), *scale = constant(g, Array({4}, {1, ay.scale, ax.scale, 1})),
+                   *offset = constant(g, Array({4}, {0, ay.offset, ax.offset, 0}));
+    if (has_newer && how.is_bilinear) {
+      results({[g resizeBilinearWithTensor:x sizeTensor:sizes scaleTensor:scale offsetTensor:offset name:nil]});
+      gradients({[g resizeBilinearWithGradientTensor:dy input:x scaleTensor:scale offsetTensor:offset name:nil]});
+    } else if (has_newer) {
+      results({[g resizeNearestWithTensor:x
+                               sizeTensor:sizes
+                              scaleTensor:scale
+                             offsetTensor:offset
+                      nearestRoundingMode:how.rounding
+                                     name:nil]});
+      gradients({[g resizeNearestWithGradientTensor:dy
+                                              input:x
+                                        scaleTensor:scale
+                                       offsetTensor:offset
+                                nearestRoundingMode:how.rounding
+                                               name:nil]});
+    }
+    if (has_newer && is_default) {
+      results({[g resizeTensor:x sizeTensor:sizes scaleTensor:scale offsetTensor:offset mode:mode name:nil]});
+      gradients({[g resizeWithGradientTensor:dy input:x scaleTensor:scale offsetTensor:offset mode:mode name:nil]});
+    }
+#endif
+    if (!is_default) return;
+    results({[g resizeTensor:x sizeTensor:size scaleOffsetTensor:both mode:mode layout:layout name:nil]});
+    gradients({[g resizeWithGradientTensor:dy input:x scaleOffsetTensor:both mode:mode layout:layout name:nil]});
   }
 };
-
-static void check_every_axis(const Axis& ay, const Axis& ax, const Way& way) {
-  EveryAxis every{Values(kLayouts[0], ay, ax, way), way};
-  if (ay.scale == 0) every.check_flags();
-  else every.check_scales(ay, ax);
-}
-#endif
 
 // ---- images sampled at places that a tensor gives ----
 
@@ -314,8 +271,8 @@ struct Sampled {
 };
 
 static MPSGraphTensor* sampled(MPSGraph* g, MPSGraphTensor* x, MPSGraphTensor* at, Layout layout, const Sampled& s,
-                               MPSGraphPaddingMode beyond, const Way& way, double constant = 0) {
-  if (way.is_bilinear || way.rounding == MPSGraphResizeNearestRoundingModeRoundPreferCeil) {
+                               MPSGraphPaddingMode beyond, const Mapping& how, double constant = 0) {
+  if (how.is_bilinear || how.rounding == MPSGraphResizeNearestRoundingModeRoundPreferCeil) {
     return [g sampleGridWithSourceTensor:x
                         coordinateTensor:at
                                   layout:layout
@@ -323,7 +280,7 @@ static MPSGraphTensor* sampled(MPSGraph* g, MPSGraphTensor* x, MPSGraphTensor* a
                      relativeCoordinates:s.is_relative
                             alignCorners:s.aligns
                              paddingMode:beyond
-                            samplingMode:way.is_bilinear ? MPSGraphResizeBilinear : MPSGraphResizeNearest
+                            samplingMode:how.is_bilinear ? MPSGraphResizeBilinear : MPSGraphResizeNearest
                            constantValue:constant
                                     name:nil];
   }
@@ -334,7 +291,7 @@ static MPSGraphTensor* sampled(MPSGraph* g, MPSGraphTensor* x, MPSGraphTensor* a
                    relativeCoordinates:s.is_relative
                           alignCorners:s.aligns
                            paddingMode:beyond
-                   nearestRoundingMode:way.rounding
+                   nearestRoundingMode:how.rounding
                          constantValue:constant
                                   name:nil];
 }
@@ -355,7 +312,7 @@ static double sampled_at(double coordinate, long i, long extent, const Sampled& 
 }
 
 static Array samples(const Array& x, const Array& at, Layout layout, const Sampled& s, MPSGraphPaddingMode beyond,
-                     const Way& way, double constant) {
+                     const Mapping& how, double constant) {
   const size_t rows = layout == MPSGraphTensorNamedDataLayoutNHWC ? 1 : 2, columns = rows + 1;
   Shape shape = x.shape;
   shape.at(rows) = at.shape.at(1);
@@ -375,8 +332,8 @@ static Array samples(const Array& x, const Array& at, Layout layout, const Sampl
       return x.at(from);
     };
     const double column = along(columns, 0), row = along(rows, 1);
-    if (!way.is_bilinear) {
-      y.at(i) = element(rounded(row, way.rounding), rounded(column, way.rounding));
+    if (!how.is_bilinear) {
+      y.at(i) = element(rounded(row, how.rounding), rounded(column, how.rounding));
       return;
     }
     const double top = std::floor(row), left = std::floor(column);
@@ -400,7 +357,7 @@ static Array some_places(const Shape& shape, const Sampled& s) {
   return map(random_array(shape, -far, far), [](double v) { return std::round(v * 8) / 8; });
 }
 
-static void check_samples(const Way& way) {
+static void check_samples(const Mapping& how) {
   for (const Shape& extents : {Shape{3, 5}, Shape{1, 1}, Shape{4, 1}}) {
     for (const Sampled& s : {Sampled{true, false, false},
                              {true, false, true},
@@ -419,13 +376,13 @@ static void check_samples(const Way& way) {
         MPSGraphTensor *tx = session.feed(x), *tat = session.feed(at);
         std::vector<MPSGraphTensor*> made;
         for (const MPSGraphPaddingMode beyond : kBeyond) {
-          made.push_back(sampled(session.graph(), tx, tat, layout, s, beyond, way, 1.5));
+          made.push_back(sampled(session.graph(), tx, tat, layout, s, beyond, how, 1.5));
         }
         const std::vector<Array> found = session.run(made);
         for (size_t k = 0; k < found.size(); ++k) {
           const double constant = kBeyond[k] == MPSGraphPaddingModeConstant ? 1.5 : 0;
-          CHECK_ARRAY_WITHIN(way.is_bilinear ? 1e-5 : 0, found.at(k),
-                             samples(x, at, layout, s, kBeyond[k], way, constant));
+          CHECK_ARRAY_WITHIN(how.is_bilinear ? 1e-5 : 0, found.at(k),
+                             samples(x, at, layout, s, kBeyond[k], how, constant));
         }
       }
     }
@@ -433,19 +390,19 @@ static void check_samples(const Way& way) {
 }
 
 // Farther outside than any integer; halves and integers; a batch that each run tells.
-static void samples_of_all_kinds() {
+TEST(samples_of_all_kinds) {
   constexpr Layout kNhwc = MPSGraphTensorNamedDataLayoutNHWC, kNchw = MPSGraphTensorNamedDataLayoutNCHW;
   const Sampled pixels{false, false, true}, edges{true, false, false};
-  const Way bilinear{true}, nearest{false};
+  const Mapping bilinear{true}, nearest{false};
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor *row = session.feed(Array({1, 1, 3, 1}, {5, 6, 7})),
                  *far = session.feed(Array({1, 1, 5, 2}, {-1e30, 0, 1e30, 0, -inf, 0, inf, 0, 2, 0}));
-  for (const Way& way : {bilinear, nearest}) {
-    CHECK_ARRAY(session.run(sampled(g, row, far, kNhwc, pixels, MPSGraphPaddingModeConstant, way, 9)),
+  for (const Mapping& how : {bilinear, nearest}) {
+    CHECK_ARRAY(session.run(sampled(g, row, far, kNhwc, pixels, MPSGraphPaddingModeConstant, how, 9)),
                 Array({1, 1, 5, 1}, {9, 9, 9, 9, 7}));
-    CHECK_ARRAY(session.run(sampled(g, row, far, kNhwc, pixels, MPSGraphPaddingModeClampToEdge, way)),
+    CHECK_ARRAY(session.run(sampled(g, row, far, kNhwc, pixels, MPSGraphPaddingModeClampToEdge, how)),
                 Array({1, 1, 5, 1}, {5, 7, 5, 7, 7}));
   }
   MPSGraphTensor* no_place = session.feed(Array({1, 1, 1, 2}, {nan, 0}));
@@ -469,30 +426,16 @@ static void samples_of_all_kinds() {
               samples(x, at, kNchw, edges, MPSGraphPaddingModeZero, bilinear, 0));
 }
 
-// Between elements, where samples are smooth; some places are outside.
-static void gradients_of_samples() {
-  Array at({1, 3, 4, 2});
-  for_each_index(at.shape, [&](const Index& i) {
-    at.at(i) = std::floor(next_random() * 6) - 2 + 0.25 + std::floor(next_random() * 8) / 16;
-  });
-  for (const MPSGraphPaddingMode beyond : kBeyond) {
-    const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
-      return sampled(g, t.at(0), t.at(1), MPSGraphTensorNamedDataLayoutNHWC, {false, false, true}, beyond, {true}, 0.5);
-    };
-    CHECK_GRADIENTS(build, {random_array({1, 3, 4, 2}), at});
-  }
-}
-
 #ifndef __APPLE__
 // What is wrong, and what no document says.
-static void samples_that_are_refused() {
+TEST(samples_that_are_refused) {
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor *x = session.feed(random_array({2, 3, 4, 5})), *at = session.feed(random_array({2, 6, 7, 2}));
   const Sampled edges{true, false, false};
   const auto refused = [&](MPSGraphTensor* image, MPSGraphTensor* places, Layout layout, const Sampled& s,
-                           MPSGraphPaddingMode beyond = MPSGraphPaddingModeZero, const Way& way = {true}) {
-    CHECK_RAISES(sampled(g, image, places, layout, s, beyond, way));
+                           MPSGraphPaddingMode beyond = MPSGraphPaddingModeZero, const Mapping& how = {true}) {
+    CHECK_RAISES(sampled(g, image, places, layout, s, beyond, how));
   };
   constexpr Layout kNhwc = MPSGraphTensorNamedDataLayoutNHWC;
   refused(session.feed(random_array({3, 4, 5})), at, kNhwc, edges);
@@ -522,8 +465,8 @@ static void samples_that_are_refused() {
 #endif
 
 // Bilinear, and nearest by every rounding.
-static std::vector<Way> ways() {
-  std::vector<Way> all;
+static std::vector<Mapping> mappings() {
+  std::vector<Mapping> all;
   for (auto [centers, aligns] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
     all.push_back({true, MPSGraphResizeNearestRoundingModeRoundPreferCeil, centers, aligns});
     for (Rounding rounding :
@@ -536,36 +479,30 @@ static std::vector<Way> ways() {
   return all;
 }
 
-int main() {
-  @autoreleasepool {
-#ifndef __APPLE__
-    const bool has_newer =
-        [MPSGraph instancesRespondToSelector:@selector(resizeTensor:sizeTensor:mode:centerResult:alignCorners:name:)];
-#endif
-    // Places between elements are halves, so that every rounding shows: 4 to 8 and 6 to 4; then thirds.
-    const std::pair<Axis, Axis> sizes[] = {{{4, 8}, {6, 4}}, {{5, 3}, {3, 7}}};
-    const Axis tall{4, 6, 2, 1}, narrow{6, 3, 0.5, -0.25};
-    for (const Way& way : ways()) {
-      @autoreleasepool {
-        for (const auto& [ay, ax] : sizes) {
-          for (const Placed& placed : kLayouts) check_flags(placed, ay, ax, way);
-#ifndef __APPLE__
-          if (has_newer) check_every_axis(ay, ax, way);
-#endif
-        }
-        if (way.centers || way.aligns) continue;
-        check_samples(way);
-        for (const Placed& placed : kLayouts) check_scales(placed, tall, narrow, way);
-#ifndef __APPLE__
-        if (has_newer) check_every_axis(tall, narrow, way);
-#endif
-      }
+TEST(other_sizes) {
+  // Places between elements are halves, so that every rounding shows: 4 to 8 and 6 to 4; then thirds.
+  const std::pair<Axis, Axis> sizes[] = {{{4, 8}, {6, 4}}, {{5, 3}, {3, 7}}};
+  for (const Mapping& how : mappings()) {
+    for (const auto& [ay, ax] : sizes) {
+      for (const Placed& placed : kLayouts) Check{Values(placed, ay, ax, how), placed.layout, how}.by_flags(ay, ax);
     }
-    samples_of_all_kinds();
-    gradients_of_samples();
-#ifndef __APPLE__
-    samples_that_are_refused();
-#endif
   }
-  return check::summary();
 }
+
+TEST(scales_and_offsets) {
+  const Axis tall{4, 6, 2, 1}, narrow{6, 3, 0.5, -0.25};
+  for (const Mapping& how : mappings()) {
+    if (how.centers || how.aligns) continue;
+    for (const Placed& placed : kLayouts) {
+      Check{Values(placed, tall, narrow, how), placed.layout, how}.by_scales(tall, narrow);
+    }
+  }
+}
+
+TEST(samples_of_every_mode) {
+  for (const Mapping& how : mappings()) {
+    if (!how.centers && !how.aligns) check_samples(how);
+  }
+}
+
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -3,20 +3,13 @@
 // are generated, what a sketch is and how far it can be trusted. The golden file is the first argument, or
 // lies beside the program.
 
-#import <Foundation/Foundation.h>
-#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <vector>
 
-#include "check.h"
+#include "graph_testing.h"
 
 static const NSUInteger kBatch = 32, kClasses = 10, kSide = 32;
 static const int kSteps = 5;
+static NSDictionary* g_golden;
 
 // The values of some tensors.
 using Values = std::vector<std::vector<float>>;
@@ -88,348 +81,237 @@ static double cosine(const Sketch& a, const Sketch& b) {
 
 // ---- the network ----
 
-@interface ResNet50 : NSObject {
-  MPSGraph* _graph;
-  MPSGraphDevice* _device;
-  BOOL _smooth;
-  MPSGraphTensor *_images, *_labels, *_training;
-  MPSGraphTensor *_logits, *_loss;
-  NSMutableArray<NSString*>* _names;
-  NSMutableArray<MPSGraphTensor*>*_variables, *_trainables, *_movingAverages, *_gradients;
-  NSMutableArray<MPSGraphOperation*>* _updates;
-}
-
-@property(nonatomic, readonly) MPSGraph* graph;
-@property(nonatomic, readonly) MPSGraphTensor *labels, *logits, *loss;
-@property(nonatomic, readonly) NSArray<MPSGraphTensor*>*trainables, *movingAverages, *gradients;
-@property(nonatomic, readonly) NSArray<MPSGraphOperation*>* updates;
-
-// The network with its gradients and one step of gradient descent; `smooth` for the twin without kinks.
-- (instancetype)initSmooth:(BOOL)smooth;
-
-// The name that the golden file has for a variable.
-- (NSString*)nameOfVariable:(MPSGraphTensor*)variable;
-
-// The position of a variable in the order of creation.
-- (NSUInteger)numberOfVariable:(MPSGraphTensor*)variable;
-
-// Runs the graph on the one batch there is; the values of the targets, in their order.
-- (Values)runTraining:(BOOL)training
-              targets:(NSArray<MPSGraphTensor*>*)targets
-           operations:(NSArray<MPSGraphOperation*>*)operations;
-
-@end
-
-@implementation ResNet50
-
-@synthesize graph = _graph;
-@synthesize labels = _labels, logits = _logits, loss = _loss;
-@synthesize trainables = _trainables, movingAverages = _movingAverages, gradients = _gradients;
-@synthesize updates = _updates;
-
-- (instancetype)initSmooth:(BOOL)smooth {
-  self = [super init];
-  if (self != nil) {
-    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
-    _device = [[MPSGraphDevice deviceWithMTLDevice:device] retain];
-    [device release];
-    _graph = [[MPSGraph alloc] init];
-    _smooth = smooth;
-    _names = [[NSMutableArray alloc] init];
-    _variables = [[NSMutableArray alloc] init];
-    _trainables = [[NSMutableArray alloc] init];
-    _movingAverages = [[NSMutableArray alloc] init];
-    _gradients = [[NSMutableArray alloc] init];
-    _updates = [[NSMutableArray alloc] init];
-    [self buildNetwork];
-    [self buildStepWithRate:0.01];
-  }
-  return self;
-}
-
-- (void)dealloc {
-  [_updates release];
-  [_gradients release];
-  [_movingAverages release];
-  [_trainables release];
-  [_variables release];
-  [_names release];
-  [_graph release];
-  [_device release];
-  [super dealloc];
-}
-
-- (NSString*)nameOfVariable:(MPSGraphTensor*)variable {
-  return [_names objectAtIndex:[self numberOfVariable:variable]];
-}
-
-- (NSUInteger)numberOfVariable:(MPSGraphTensor*)variable {
-  return [_variables indexOfObjectIdenticalTo:variable];
-}
-
-- (MPSGraphTensor*)scalar:(double)value {
-  return [_graph constantWithScalar:value dataType:MPSDataTypeFloat32];
-}
-
-// ---- variables ----
-
-- (MPSGraphTensor*)variable:(NSString*)name shape:(MPSShape*)shape data:(NSData*)data trainable:(BOOL)trainable {
-  MPSGraphTensor* variable = [_graph variableWithData:data shape:shape dataType:MPSDataTypeFloat32 name:name];
-  [_names addObject:name];
-  [_variables addObject:variable];
-  [trainable ? _trainables : _movingAverages addObject:variable];
-  return variable;
-}
-
-- (MPSGraphTensor*)randomVariable:(NSString*)name shape:(MPSShape*)shape limit:(double)limit {
+static NSUInteger count_of(MPSShape* shape) {
   NSUInteger count = 1;
   for (NSNumber* extent in shape) count *= [extent unsignedIntegerValue];
-  return [self variable:name shape:shape data:uniform_data([_variables count], count, limit) trainable:YES];
+  return count;
 }
 
-// Glorot uniform: the last two dimensions are channels, those before them the window.
-- (MPSGraphTensor*)weights:(NSString*)name shape:(MPSShape*)shape {
-  const NSUInteger rank = [shape count];
-  double window = 1;
-  for (NSUInteger i = 0; i + 2 < rank; ++i) window *= [[shape objectAtIndex:i] doubleValue];
-  const double inputs = [[shape objectAtIndex:rank - 2] doubleValue];
-  const double outputs = [[shape objectAtIndex:rank - 1] doubleValue];
-  return [self randomVariable:name shape:shape limit:std::sqrt(6 / (window * inputs + window * outputs))];
-}
+// The network with its gradients and one step of gradient descent; `smooth` for the twin without kinks.
+struct ResNet50 {
+  bool smooth;
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor* training = [graph placeholderWithShape:@[ @1 ] dataType:MPSDataTypeBool name:@"training"];
+  MPSGraphTensor* images = [graph placeholderWithShape:@[ @(kBatch), @(kSide), @(kSide), @3 ] name:@"images"];
+  MPSGraphTensor* labels = [graph placeholderWithShape:@[ @(kBatch), @(kClasses) ] name:@"labels"];
+  MPSGraphTensor *logits = nil, *loss = nil;
+  // In the order of their creation; the golden file has their names.
+  NSMutableArray<NSString*>* names = [NSMutableArray array];
+  NSMutableArray<MPSGraphTensor*>*variables = [NSMutableArray array], *trainables = [NSMutableArray array],
+  *averages = [NSMutableArray array], *gradients = [NSMutableArray array];
+  NSMutableArray<MPSGraphOperation*>* updates = [NSMutableArray array];
 
-// ---- layers ----
-
-- (MPSGraphTensor*)convolution:(MPSGraphTensor*)source
-                        kernel:(NSUInteger)kernel
-                       filters:(NSUInteger)filters
-                        stride:(NSUInteger)stride
-                         style:(MPSGraphPaddingStyle)style
-                          name:(NSString*)name {
-  MPSGraphTensor* weights = [self weights:[name stringByAppendingString:@"/weights"]
-                                    shape:@[ @(kernel), @(kernel), [[source shape] lastObject], @(filters) ]];
-  MPSGraphConvolution2DOpDescriptor* descriptor =
-      [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:stride
-                                                       strideInY:stride
-                                                 dilationRateInX:1
-                                                 dilationRateInY:1
-                                                          groups:1
-                                                    paddingStyle:style
-                                                      dataLayout:MPSGraphTensorNamedDataLayoutNHWC
-                                                   weightsLayout:MPSGraphTensorNamedDataLayoutHWIO];
-  return [_graph convolution2DWithSourceTensor:source weightsTensor:weights descriptor:descriptor name:name];
-}
-
-// The new moving average as an operation.
-- (MPSGraphOperation*)move:(MPSGraphTensor*)average to:(MPSGraphTensor*)statistic {
-  MPSGraphTensor* kept = [_graph multiplicationWithPrimaryTensor:average secondaryTensor:[self scalar:0.99] name:nil];
-  MPSGraphTensor* added = [_graph multiplicationWithPrimaryTensor:statistic
-                                                  secondaryTensor:[self scalar:0.01]
-                                                             name:nil];
-  MPSGraphTensor* moved = [_graph additionWithPrimaryTensor:kept secondaryTensor:added name:nil];
-  return [_graph assignVariable:average withValueOfTensor:moved name:nil];
-}
-
-- (MPSGraphTensor*)batchNormalization:(MPSGraphTensor*)source gamma:(float)initialGamma name:(NSString*)name {
-  NSNumber* features = [[source shape] lastObject];
-  const NSUInteger count = [features unsignedIntegerValue];
-  MPSShape* statisticsShape = @[ @1, @1, @1, features ];
-  MPSGraphTensor* gamma = [self variable:[name stringByAppendingString:@"/gamma"]
-                                   shape:@[ features ]
-                                    data:constant_data(count, initialGamma)
-                               trainable:YES];
-  MPSGraphTensor* beta = [self randomVariable:[name stringByAppendingString:@"/beta"] shape:@[ features ] limit:0.1];
-  MPSGraphTensor* movingMean = [self variable:[name stringByAppendingString:@"/moving_mean"]
-                                        shape:statisticsShape
-                                         data:constant_data(count, 0)
-                                    trainable:NO];
-  MPSGraphTensor* movingVariance = [self variable:[name stringByAppendingString:@"/moving_variance"]
-                                            shape:statisticsShape
-                                             data:constant_data(count, 1)
-                                        trainable:NO];
-  NSArray<MPSGraphTensor*>* results = [_graph ifWithPredicateTensor:_training
-      thenBlock:^{
-        NSArray<NSNumber*>* axes = @[ @0, @1, @2 ];
-        MPSGraphTensor* mean = [self->_graph meanOfTensor:source axes:axes name:nil];
-        MPSGraphTensor* variance = [self->_graph varianceOfTensor:source meanTensor:mean axes:axes name:nil];
-        MPSGraphOperation* moveMean = [self move:movingMean to:mean];
-        MPSGraphOperation* moveVariance = [self move:movingVariance to:variance];
-        return [self->_graph controlDependencyWithOperations:@[ moveMean, moveVariance ]
-                                              dependentBlock:^{
-                                                return @[ [self->_graph normalizationWithTensor:source
-                                                                                     meanTensor:mean
-                                                                                 varianceTensor:variance
-                                                                                    gammaTensor:gamma
-                                                                                     betaTensor:beta
-                                                                                        epsilon:0.001f
-                                                                                           name:nil] ];
-                                              }
-                                                        name:nil];
-      }
-      elseBlock:^{
-        return @[ [self->_graph normalizationWithTensor:source
-                                             meanTensor:movingMean
-                                         varianceTensor:movingVariance
-                                            gammaTensor:gamma
-                                             betaTensor:beta
-                                                epsilon:0.001f
-                                                   name:nil] ];
-      }
-      name:name];
-  return [results objectAtIndex:0];
-}
-
-- (MPSGraphTensor*)activation:(MPSGraphTensor*)source name:(NSString*)name {
-  if (!_smooth) return [_graph reLUWithTensor:source name:name];
-  MPSGraphTensor* gate = [_graph sigmoidWithTensor:source name:nil];
-  return [_graph multiplicationWithPrimaryTensor:source secondaryTensor:gate name:name];
-}
-
-- (MPSGraphTensor*)block:(MPSGraphTensor*)source
-                   inner:(NSUInteger)inner
-                   outer:(NSUInteger)outer
-                  stride:(NSUInteger)stride
-                 project:(BOOL)project
-                    name:(NSString*)place {
-  auto named = [place](NSString* part) { return [NSString stringWithFormat:@"%@/%@", place, part]; };
-  const MPSGraphPaddingStyle same = MPSGraphPaddingStyleTF_SAME;
-  MPSGraphTensor* x = source;
-  x = [self convolution:x kernel:1 filters:inner stride:stride style:same name:named(@"conv1")];
-  x = [self batchNormalization:x gamma:1 name:named(@"norm1")];
-  x = [self activation:x name:named(@"activation1")];
-  x = [self convolution:x kernel:3 filters:inner stride:1 style:same name:named(@"conv2")];
-  x = [self batchNormalization:x gamma:1 name:named(@"norm2")];
-  x = [self activation:x name:named(@"activation2")];
-  x = [self convolution:x kernel:1 filters:outer stride:1 style:same name:named(@"conv3")];
-  x = [self batchNormalization:x gamma:_smooth ? 0.2f : 1.0f name:named(@"norm3")];
-  MPSGraphTensor* skip = source;
-  if (project) {
-    skip = [self convolution:source kernel:1 filters:outer stride:stride style:same name:named(@"skip_conv")];
-    skip = [self batchNormalization:skip gamma:1 name:named(@"skip_norm")];
+  explicit ResNet50(bool is_smooth) : smooth(is_smooth) {
+    build_network();
+    build_step(0.01);
   }
-  x = [_graph additionWithPrimaryTensor:x secondaryTensor:skip name:named(@"sum")];
-  return [self activation:x name:named(@"activation3")];
-}
 
-- (MPSGraphPooling2DOpDescriptor*)poolingOfSize:(NSUInteger)size style:(MPSGraphPaddingStyle)style {
-  return [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:size
-                                                     kernelHeight:size
-                                                        strideInX:2
-                                                        strideInY:2
-                                                     paddingStyle:style
-                                                       dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
-}
+  NSUInteger number_of(MPSGraphTensor* variable) const { return [variables indexOfObjectIdenticalTo:variable]; }
+  NSString* name_of(MPSGraphTensor* variable) const { return [names objectAtIndex:number_of(variable)]; }
 
-- (void)buildNetwork {
-  _training = [_graph placeholderWithShape:@[ @1 ] dataType:MPSDataTypeBool name:@"training"];
-  _images = [_graph placeholderWithShape:@[ @(kBatch), @(kSide), @(kSide), @3 ] name:@"images"];
-  _labels = [_graph placeholderWithShape:@[ @(kBatch), @(kClasses) ] name:@"labels"];
+  // ---- variables ----
 
-  MPSGraphTensor* x = [self convolution:_images
-                                 kernel:7
-                                filters:64
-                                 stride:2
-                                  style:MPSGraphPaddingStyleTF_VALID
-                                   name:@"stem/conv"];
-  x = [self batchNormalization:x gamma:1 name:@"stem/norm"];
-  x = [self activation:x name:@"stem/activation"];
-  x = [_graph maxPooling2DWithSourceTensor:x
-                                descriptor:[self poolingOfSize:3 style:MPSGraphPaddingStyleTF_VALID]
-                                      name:@"stem/pool"];
-  const int blocks[] = {3, 4, 6, 3};
-  for (int stage = 0; stage < 4; ++stage) {
-    const NSUInteger inner = 64u << stage;
-    for (int block = 0; block < blocks[stage]; ++block) {
-      x = [self block:x
-                inner:inner
-                outer:4 * inner
-               stride:stage > 0 && block == 0 ? 2 : 1
-              project:block == 0
-                 name:[NSString stringWithFormat:@"stage%d/block%d", stage + 1, block + 1]];
+  MPSGraphTensor* variable(NSString* name, MPSShape* shape, NSData* data, bool trainable) {
+    MPSGraphTensor* made = [graph variableWithData:data shape:shape dataType:MPSDataTypeFloat32 name:name];
+    [names addObject:name];
+    [variables addObject:made];
+    [trainable ? trainables : averages addObject:made];
+    return made;
+  }
+
+  MPSGraphTensor* random_variable(NSString* name, MPSShape* shape, double limit) {
+    return variable(name, shape, uniform_data([variables count], count_of(shape), limit), true);
+  }
+
+  // Glorot uniform: the last two dimensions are channels, those before them the window.
+  MPSGraphTensor* weights(NSString* name, MPSShape* shape) {
+    const NSUInteger rank = [shape count];
+    double window = 1;
+    for (NSUInteger i = 0; i + 2 < rank; ++i) window *= [[shape objectAtIndex:i] doubleValue];
+    const double inputs = [[shape objectAtIndex:rank - 2] doubleValue];
+    const double outputs = [[shape objectAtIndex:rank - 1] doubleValue];
+    return random_variable(name, shape, std::sqrt(6 / (window * inputs + window * outputs)));
+  }
+
+  // ---- layers ----
+
+  MPSGraphTensor* convolution(MPSGraphTensor* source, NSUInteger kernel, NSUInteger filters, NSUInteger stride,
+                              MPSGraphPaddingStyle style, NSString* name) {
+    MPSGraphTensor* filter = weights([name stringByAppendingString:@"/weights"],
+                                     @[ @(kernel), @(kernel), [[source shape] lastObject], @(filters) ]);
+    MPSGraphConvolution2DOpDescriptor* descriptor =
+        [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:stride
+                                                         strideInY:stride
+                                                   dilationRateInX:1
+                                                   dilationRateInY:1
+                                                            groups:1
+                                                      paddingStyle:style
+                                                        dataLayout:MPSGraphTensorNamedDataLayoutNHWC
+                                                     weightsLayout:MPSGraphTensorNamedDataLayoutHWIO];
+    return [graph convolution2DWithSourceTensor:source weightsTensor:filter descriptor:descriptor name:name];
+  }
+
+  // The new moving average as an operation.
+  MPSGraphOperation* moved(MPSGraphTensor* average, MPSGraphTensor* statistic) {
+    MPSGraphTensor* kept = times(graph, average, scalar(graph, 0.99));
+    return assigned(graph, average, plus(graph, kept, times(graph, statistic, scalar(graph, 0.01))));
+  }
+
+  MPSGraphTensor* batch_normalization(MPSGraphTensor* source, float initial_gamma, NSString* name) {
+    const auto named = [&](NSString* part) { return [name stringByAppendingString:part]; };
+    NSNumber* features = [[source shape] lastObject];
+    const NSUInteger count = [features unsignedIntegerValue];
+    MPSShape* shape = @[ @1, @1, @1, features ];
+    MPSGraphTensor* gamma = variable(named(@"/gamma"), @[ features ], constant_data(count, initial_gamma), true);
+    MPSGraphTensor* beta = random_variable(named(@"/beta"), @[ features ], 0.1);
+    MPSGraphTensor* moving_mean = variable(named(@"/moving_mean"), shape, constant_data(count, 0), false);
+    MPSGraphTensor* moving_variance = variable(named(@"/moving_variance"), shape, constant_data(count, 1), false);
+    ResNet50* self = this;
+    const auto normalized = [=](MPSGraphTensor* mean, MPSGraphTensor* variance) {
+      return list([self->graph normalizationWithTensor:source
+                                            meanTensor:mean
+                                        varianceTensor:variance
+                                           gammaTensor:gamma
+                                            betaTensor:beta
+                                               epsilon:0.001f
+                                                  name:nil]);
+    };
+    NSArray<MPSGraphTensor*>* results = [graph ifWithPredicateTensor:training
+        thenBlock:^{
+          NSArray<NSNumber*>* axes = @[ @0, @1, @2 ];
+          MPSGraphTensor* mean = [self->graph meanOfTensor:source axes:axes name:nil];
+          MPSGraphTensor* variance = [self->graph varianceOfTensor:source meanTensor:mean axes:axes name:nil];
+          NSArray* moves = list(self->moved(moving_mean, mean), self->moved(moving_variance, variance));
+          return [self->graph controlDependencyWithOperations:moves
+                                               dependentBlock:^{
+                                                 return normalized(mean, variance);
+                                               }
+                                                         name:nil];
+        }
+        elseBlock:^{
+          return normalized(moving_mean, moving_variance);
+        }
+        name:name];
+    return [results objectAtIndex:0];
+  }
+
+  MPSGraphTensor* activation(MPSGraphTensor* source, NSString* name) {
+    if (!smooth) return [graph reLUWithTensor:source name:name];
+    MPSGraphTensor* gate = [graph sigmoidWithTensor:source name:nil];
+    return [graph multiplicationWithPrimaryTensor:source secondaryTensor:gate name:name];
+  }
+
+  MPSGraphTensor* block(MPSGraphTensor* source, NSUInteger inner, NSUInteger outer, NSUInteger stride, bool project,
+                        NSString* place) {
+    const auto named = [place](NSString* part) { return [NSString stringWithFormat:@"%@/%@", place, part]; };
+    const MPSGraphPaddingStyle same = MPSGraphPaddingStyleTF_SAME;
+    MPSGraphTensor* x = convolution(source, 1, inner, stride, same, named(@"conv1"));
+    x = activation(batch_normalization(x, 1, named(@"norm1")), named(@"activation1"));
+    x = convolution(x, 3, inner, 1, same, named(@"conv2"));
+    x = activation(batch_normalization(x, 1, named(@"norm2")), named(@"activation2"));
+    x = convolution(x, 1, outer, 1, same, named(@"conv3"));
+    x = batch_normalization(x, smooth ? 0.2f : 1.0f, named(@"norm3"));
+    MPSGraphTensor* skip = source;
+    if (project) {
+      skip = convolution(source, 1, outer, stride, same, named(@"skip_conv"));
+      skip = batch_normalization(skip, 1, named(@"skip_norm"));
+    }
+    x = [graph additionWithPrimaryTensor:x secondaryTensor:skip name:named(@"sum")];
+    return activation(x, named(@"activation3"));
+  }
+
+  static MPSGraphPooling2DOpDescriptor* pooling(NSUInteger size, MPSGraphPaddingStyle style) {
+    return [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:size
+                                                       kernelHeight:size
+                                                          strideInX:2
+                                                          strideInY:2
+                                                       paddingStyle:style
+                                                         dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
+  }
+
+  void build_network() {
+    MPSGraphTensor* x = convolution(images, 7, 64, 2, MPSGraphPaddingStyleTF_VALID, @"stem/conv");
+    x = activation(batch_normalization(x, 1, @"stem/norm"), @"stem/activation");
+    x = [graph maxPooling2DWithSourceTensor:x descriptor:pooling(3, MPSGraphPaddingStyleTF_VALID) name:@"stem/pool"];
+    const int blocks[] = {3, 4, 6, 3};
+    for (int stage = 0; stage < 4; ++stage) {
+      const NSUInteger inner = 64u << stage;
+      for (int k = 0; k < blocks[stage]; ++k) {
+        NSString* place = [NSString stringWithFormat:@"stage%d/block%d", stage + 1, k + 1];
+        x = block(x, inner, 4 * inner, stage > 0 && k == 0 ? 2 : 1, k == 0, place);
+      }
+    }
+    x = [graph avgPooling2DWithSourceTensor:x descriptor:pooling(2, MPSGraphPaddingStyleTF_SAME) name:@"pool"];
+    const NSUInteger features = count_of([x shape]) / kBatch;
+    x = [graph reshapeTensor:x withShape:@[ @(kBatch), @(features) ] name:@"flatten"];
+    MPSGraphTensor* dense = weights(@"dense/weights", @[ @(features), @(kClasses) ]);
+    MPSGraphTensor* bias = random_variable(@"dense/bias", @[ @(kClasses) ], 0.1);
+    x = [graph matrixMultiplicationWithPrimaryTensor:x secondaryTensor:dense name:@"dense/product"];
+    logits = [graph additionWithPrimaryTensor:x secondaryTensor:bias name:@"dense"];
+    MPSGraphTensor* sum = [graph softMaxCrossEntropyWithSourceTensor:logits
+                                                        labelsTensor:labels
+                                                                axis:-1
+                                                       reductionType:MPSGraphLossReductionTypeSum
+                                                                name:@"cross_entropy"];
+    loss = [graph divisionWithPrimaryTensor:sum secondaryTensor:scalar(graph, kBatch) name:@"loss"];
+  }
+
+  void build_step(double rate) {
+    NSDictionary* slopes = [graph gradientForPrimaryTensor:loss withTensors:trainables name:@"gradients"];
+    for (MPSGraphTensor* each in trainables) {
+      MPSGraphTensor* gradient = [slopes objectForKey:each];
+      [gradients addObject:gradient];
+      [updates addObject:assigned(graph, each, descended(graph, scalar(graph, rate), each, gradient))];
     }
   }
-  x = [_graph avgPooling2DWithSourceTensor:x
-                                descriptor:[self poolingOfSize:2 style:MPSGraphPaddingStyleTF_SAME]
-                                      name:@"pool"];
-  NSUInteger features = 1;
-  for (NSUInteger i = 1; i < 4; ++i) features *= [[[x shape] objectAtIndex:i] unsignedIntegerValue];
-  x = [_graph reshapeTensor:x withShape:@[ @(kBatch), @(features) ] name:@"flatten"];
-  MPSGraphTensor* weights = [self weights:@"dense/weights" shape:@[ @(features), @(kClasses) ]];
-  MPSGraphTensor* bias = [self randomVariable:@"dense/bias" shape:@[ @(kClasses) ] limit:0.1];
-  x = [_graph matrixMultiplicationWithPrimaryTensor:x secondaryTensor:weights name:@"dense/product"];
-  _logits = [_graph additionWithPrimaryTensor:x secondaryTensor:bias name:@"dense"];
-  MPSGraphTensor* sum = [_graph softMaxCrossEntropyWithSourceTensor:_logits
-                                                       labelsTensor:_labels
-                                                               axis:-1
-                                                      reductionType:MPSGraphLossReductionTypeSum
-                                                               name:@"cross_entropy"];
-  _loss = [_graph divisionWithPrimaryTensor:sum secondaryTensor:[self scalar:static_cast<double>(kBatch)] name:@"loss"];
-}
 
-- (void)buildStepWithRate:(double)rate {
-  NSDictionary<MPSGraphTensor*, MPSGraphTensor*>* gradients = [_graph gradientForPrimaryTensor:_loss
-                                                                                   withTensors:_trainables
-                                                                                          name:@"gradients"];
-  MPSGraphTensor* learningRate = [self scalar:rate];
-  for (MPSGraphTensor* variable in _trainables) {
-    MPSGraphTensor* gradient = [gradients objectForKey:variable];
-    [_gradients addObject:gradient];
-    MPSGraphTensor* updated = [_graph stochasticGradientDescentWithLearningRateTensor:learningRate
-                                                                         valuesTensor:variable
-                                                                       gradientTensor:gradient
-                                                                                 name:nil];
-    [_updates addObject:[_graph assignVariable:variable withValueOfTensor:updated name:nil]];
+  // ---- runs ----
+
+  static MPSGraphTensorData* data(NSData* bytes, MPSGraphTensor* like) {
+    return [[[MPSGraphTensorData alloc] initWithDevice:the_graph_device()
+                                                  data:bytes
+                                                 shape:[like shape]
+                                              dataType:[like dataType]] autorelease];
   }
-}
 
-// ---- runs ----
-
-- (MPSGraphTensorData*)data:(NSData*)bytes shapedLike:(MPSGraphTensor*)tensor {
-  return [[[MPSGraphTensorData alloc] initWithDevice:_device data:bytes shape:[tensor shape]
-                                            dataType:[tensor dataType]] autorelease];
-}
-
-- (MPSGraphTensorDataDictionary*)feedsForTraining:(BOOL)training {
-  const uint8_t flag = training ? 1 : 0;
-  NSMutableData* oneHot = [NSMutableData dataWithLength:kBatch * kClasses * sizeof(float)];
-  float* rows = static_cast<float*>([oneHot mutableBytes]);
-  for (NSUInteger i = 0; i < kBatch; ++i) rows[i * kClasses + i % kClasses] = 1;
-  return @{
-    _training : [self data:[NSData dataWithBytes:&flag length:1] shapedLike:_training],
-    _images : [self data:uniform_data(1000, kBatch * kSide * kSide * 3, 1) shapedLike:_images],
-    _labels : [self data:oneHot shapedLike:_labels],
-  };
-}
-
-- (Values)runTraining:(BOOL)training
-              targets:(NSArray<MPSGraphTensor*>*)targets
-           operations:(NSArray<MPSGraphOperation*>*)operations {
-  Values values(static_cast<size_t>([targets count]));
-  Values* filled = &values;
-  @autoreleasepool {
-    dispatch_semaphore_t done = dispatch_semaphore_create(0);
-    MPSGraphExecutionDescriptor* descriptor = [[[MPSGraphExecutionDescriptor alloc] init] autorelease];
-    descriptor.completionHandler = ^(MPSGraphTensorDataDictionary* results, NSError* error) {
-      CHECK(error == nil);
-      for (NSUInteger i = 0; i < [targets count]; ++i) {
-        MPSGraphTensorData* result = [results objectForKey:[targets objectAtIndex:i]];
-        NSUInteger count = 1;
-        for (NSNumber* extent in [result shape]) count *= [extent unsignedIntegerValue];
-        (*filled)[i].resize(count);
-        [[result mpsndarray] readBytes:(*filled)[i].data() strideBytes:nil];
-      }
-      dispatch_semaphore_signal(done);
+  NSDictionary* feeds(bool is_training) const {
+    const uint8_t flag = is_training ? 1 : 0;
+    NSMutableData* one_hot = [NSMutableData dataWithLength:kBatch * kClasses * sizeof(float)];
+    float* rows = static_cast<float*>([one_hot mutableBytes]);
+    for (NSUInteger i = 0; i < kBatch; ++i) rows[i * kClasses + i % kClasses] = 1;
+    return @{
+      training : data([NSData dataWithBytes:&flag length:1], training),
+      images : data(uniform_data(1000, kBatch * kSide * kSide * 3, 1), images),
+      labels : data(one_hot, labels),
     };
-    [_graph runAsyncWithFeeds:[self feedsForTraining:training]
-                targetTensors:targets
-             targetOperations:operations
-          executionDescriptor:descriptor];
-    dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
-    dispatch_release(done);
   }
-  return values;
-}
 
-@end
+  // Runs the graph on the one batch there is; the values of the targets, in their order.
+  Values run(bool is_training, NSArray* targets, NSArray* operations) const {
+    Values values([targets count]);
+    @autoreleasepool {
+      dispatch_semaphore_t done = dispatch_semaphore_create(0);
+      MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+      Values* filled = &values;
+      descriptor.completionHandler = ^(MPSGraphTensorDataDictionary* results, NSError* error) {
+        CHECK(error == nil);
+        for (NSUInteger i = 0; i < [targets count]; ++i) {
+          MPSGraphTensorData* result = [results objectForKey:[targets objectAtIndex:i]];
+          (*filled)[i].resize(count_of([result shape]));
+          [[result mpsndarray] readBytes:(*filled)[i].data() strideBytes:nil];
+        }
+        dispatch_semaphore_signal(done);
+      };
+      [graph runAsyncWithFeeds:feeds(is_training)
+                 targetTensors:targets
+              targetOperations:operations
+           executionDescriptor:descriptor];
+      dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
+      dispatch_release(done);
+    }
+    return values;
+  }
+};
 
 // ---- comparisons ----
 
@@ -453,14 +335,14 @@ struct Comparison {
 };
 
 // `values`, from the one at `first` on, belong to the variables.
-static std::vector<Comparison> compare(ResNet50* net, NSArray<MPSGraphTensor*>* variables, const Values& values,
+static std::vector<Comparison> compare(const ResNet50& net, NSArray<MPSGraphTensor*>* variables, const Values& values,
                                        size_t first, NSDictionary* golden) {
   std::vector<Comparison> comparisons;
   CHECK([golden count] == [variables count]);
   for (NSUInteger i = 0; i < [variables count]; ++i) {
     MPSGraphTensor* variable = [variables objectAtIndex:i];
-    NSString* name = [net nameOfVariable:variable];
-    const Sketch actual = sketch([net numberOfVariable:variable], values.at(first + i));
+    NSString* name = net.name_of(variable);
+    const Sketch actual = sketch(net.number_of(variable), values.at(first + i));
     comparisons.push_back({name, actual, sketch([golden objectForKey:name])});
   }
   return comparisons;
@@ -505,114 +387,114 @@ static double worst_cosine(const char* what, const std::vector<Comparison>& comp
   return worst;
 }
 
-static NSArray<MPSGraphTensor*>* loss_and_gradients(ResNet50* net) {
-  return [@[ [net loss] ] arrayByAddingObjectsFromArray:[net gradients]];
+static NSArray<MPSGraphTensor*>* loss_and_gradients(const ResNet50& net) {
+  return [@[ net.loss ] arrayByAddingObjectsFromArray:net.gradients];
 }
 
-static void the_network_is_what_it_should_be(ResNet50* net) {
-  NSArray<MPSGraphTensor*>* variables = [net trainables];
-  CHECK([variables count] == 161 && [[net movingAverages] count] == 106 && [[net updates] count] == 161);
+static void the_network_is_what_it_should_be(const ResNet50& net) {
+  NSArray<MPSGraphTensor*>* variables = net.trainables;
+  CHECK([variables count] == 161 && [net.averages count] == 106 && [net.updates count] == 161);
   size_t parameters = 0;
   for (NSUInteger i = 0; i < [variables count]; ++i) {
     MPSGraphTensor* variable = [variables objectAtIndex:i];
-    CHECK([[[variable operation] name] isEqualToString:[net nameOfVariable:variable]]);
-    CHECK([[variable shape] isEqual:[[[net gradients] objectAtIndex:i] shape]]);
+    CHECK([[[variable operation] name] isEqualToString:net.name_of(variable)]);
+    CHECK([[variable shape] isEqual:[[net.gradients objectAtIndex:i] shape]]);
     size_t count = 1;
     for (NSNumber* extent in [variable shape]) count *= [extent unsignedIntegerValue];
     parameters += count;
   }
   CHECK(parameters == 23528522);
   NSArray* logits = @[ @(kBatch), @(kClasses) ];
-  CHECK([[[net logits] shape] isEqual:logits]);
+  CHECK([[net.logits shape] isEqual:logits]);
 }
 
-static double loss_of(ResNet50* net, BOOL training, NSArray<MPSGraphOperation*>* operations) {
-  const Values results = [net runTraining:training targets:@[ [net loss] ] operations:operations];
+static double loss_of(const ResNet50& net, bool is_training, NSArray<MPSGraphOperation*>* operations) {
+  const Values results = net.run(is_training, @[ net.loss ], operations);
   return static_cast<double>(results.at(0).at(0));
 }
 
 // Gradients, parameters and losses are held to half of what is asked, as are those of the Python model
 // (tests/python/nn/test_resnet50.py), so that the two are within it of each other.
-static void the_smooth_network_trains_as_in_double_precision(NSDictionary* golden) {
-  ResNet50* net = [[[ResNet50 alloc] initSmooth:YES] autorelease];
+TEST(the_smooth_network_trains_as_in_double_precision) {
+  NSDictionary* golden = [g_golden objectForKey:@"smooth"];
+  const ResNet50 net(true);
   the_network_is_what_it_should_be(net);
-  NSArray<MPSGraphTensor*>*variables = [net trainables], *averages = [net movingAverages];
+  NSArray<MPSGraphTensor*>*variables = net.trainables, *averages = net.averages;
 
   // The first step gives the gradients, too, from which it updates.
-  Values results = [net runTraining:YES targets:loss_and_gradients(net) operations:[net updates]];
+  Values results = net.run(true, loss_and_gradients(net), net.updates);
   CHECK(error_of("smooth, loss", static_cast<double>(results.at(0).at(0)), loss_at(golden, 0)) <= 5e-6);
   auto compared = compare(net, variables, results, 1, [golden objectForKey:@"gradients"]);
   CHECK(worst_error("smooth, gradients", compared) <= 5e-5);
-  results = [net runTraining:YES targets:averages operations:@[]];
+  results = net.run(true, averages, @[]);
   compared = compare(net, averages, results, 0, [golden objectForKey:@"moving_after_one_step"]);
   CHECK(worst_error("smooth, moving averages after one step", compared) <= 1e-5);
 
   for (int step = 1; step < kSteps; ++step) {
-    CHECK(error_of("smooth, loss", loss_of(net, YES, [net updates]), loss_at(golden, step)) <= 5e-6);
+    CHECK(error_of("smooth, loss", loss_of(net, true, net.updates), loss_at(golden, step)) <= 5e-6);
   }
-  results = [net runTraining:YES targets:variables operations:@[]];
+  results = net.run(true, variables, @[]);
   compared = compare(net, variables, results, 0, [golden objectForKey:@"parameters"]);
   CHECK(worst_error("smooth, parameters after five steps", compared) <= 5e-6);
 
   // Evaluation normalises with the moving averages and leaves them alone.
-  const Values moved = [net runTraining:YES targets:averages operations:@[]];
+  const Values moved = net.run(true, averages, @[]);
   compared = compare(net, averages, moved, 0, [golden objectForKey:@"moving"]);
   CHECK(worst_error("smooth, moving averages after five steps", compared) <= 1e-5);
   const double evaluation = [[golden objectForKey:@"evaluation_loss"] doubleValue];
-  CHECK(error_of("smooth, evaluation loss after five steps", loss_of(net, NO, @[]), evaluation) <= 1e-5);
-  CHECK([net runTraining:NO targets:averages operations:@[]] == moved);
+  CHECK(error_of("smooth, evaluation loss after five steps", loss_of(net, false, @[]), evaluation) <= 1e-5);
+  CHECK(net.run(false, averages, @[]) == moved);
 
-  CHECK(error_of("smooth, loss after five steps", loss_of(net, YES, @[]), loss_at(golden, kSteps)) <= 5e-6);
+  CHECK(error_of("smooth, loss after five steps", loss_of(net, true, @[]), loss_at(golden, kSteps)) <= 5e-6);
   // Training moves the averages although nothing asks for them.
-  CHECK([net runTraining:NO targets:averages operations:@[]] != moved);
+  CHECK(net.run(false, averages, @[]) != moved);
 }
 
 // The gradient of the loss to the logits as a value that does not depend on them: assigned, then read. Its
 // product with the logits has the gradients of the loss.
-static MPSGraphTensor* loss_with_a_stopped_gradient(ResNet50* net) {
-  MPSGraph* graph = [net graph];
+static MPSGraphTensor* loss_with_a_stopped_gradient(const ResNet50& net) {
+  MPSGraph* graph = net.graph;
   MPSGraphTensor* kept = [graph variableWithData:constant_data(kBatch * kClasses, 0)
                                            shape:@[ @(kBatch), @(kClasses) ]
                                         dataType:MPSDataTypeFloat32
                                             name:@"stopped"];
-  MPSGraphTensor* probabilities = [graph softMaxWithTensor:[net logits] axis:-1 name:nil];
-  MPSGraphTensor* difference = [graph subtractionWithPrimaryTensor:probabilities secondaryTensor:[net labels] name:nil];
-  MPSGraphOperation* keep = [graph assignVariable:kept withValueOfTensor:difference name:nil];
+  MPSGraphTensor* probabilities = [graph softMaxWithTensor:net.logits axis:-1 name:nil];
+  MPSGraphTensor* difference = minus(graph, probabilities, net.labels);
+  MPSGraphOperation* keep = assigned(graph, kept, difference);
   NSArray<MPSGraphTensor*>* stopped = [graph controlDependencyWithOperations:@[ keep ]
                                                               dependentBlock:^{
                                                                 return @[ [graph readVariable:kept name:nil] ];
                                                               }
                                                                         name:nil];
-  MPSGraphTensor* product = [graph multiplicationWithPrimaryTensor:[stopped objectAtIndex:0]
-                                                   secondaryTensor:[net logits]
-                                                              name:nil];
+  MPSGraphTensor* product = times(graph, [stopped objectAtIndex:0], net.logits);
   MPSGraphTensor* sum = [graph reductionSumWithTensor:product axes:@[ @0, @1 ] name:nil];
-  MPSGraphTensor* count = [graph constantWithScalar:static_cast<double>(kBatch) dataType:MPSDataTypeFloat32];
+  MPSGraphTensor* count = scalar(graph, static_cast<double>(kBatch));
   return [graph divisionWithPrimaryTensor:sum secondaryTensor:count name:nil];
 }
 
-static void the_network_has_the_gradients_of_double_precision(NSDictionary* golden) {
-  ResNet50* net = [[[ResNet50 alloc] initSmooth:NO] autorelease];
+TEST(the_network_has_the_gradients_of_double_precision) {
+  NSDictionary* golden = [g_golden objectForKey:@"relu"];
+  const ResNet50 net(false);
   the_network_is_what_it_should_be(net);
-  NSArray<MPSGraphTensor*>*variables = [net trainables], *averages = [net movingAverages];
-  Values results = [net runTraining:YES targets:loss_and_gradients(net) operations:@[]];
+  NSArray<MPSGraphTensor*>*variables = net.trainables, *averages = net.averages;
+  Values results = net.run(true, loss_and_gradients(net), @[]);
   CHECK(error_of("relu, loss", static_cast<double>(results.at(0).at(0)), loss_at(golden, 0)) <= 5e-5);
   const auto gradients = compare(net, variables, results, 1, [golden objectForKey:@"gradients"]);
   CHECK(worst_cosine("relu, gradients", gradients) >= 0.998);
   // The last means follow on fifty layers of rounding: each is held as the loss is, all together closer.
-  const Values moved = [net runTraining:YES targets:averages operations:@[]];
+  const Values moved = net.run(true, averages, @[]);
   const auto moving = compare(net, averages, moved, 0, [golden objectForKey:@"moving_after_one_step"]);
   CHECK(worst_error("relu, moving averages after one step", moving) <= 5e-5);
   CHECK(joint_error("relu, after one step", moving, @"moving_mean") <= 1e-5);
   CHECK(joint_error("relu, after one step", moving, @"moving_variance") <= 1e-5);
 
   NSDictionary<MPSGraphTensor*, MPSGraphTensor*>* stopped =
-      [[net graph] gradientForPrimaryTensor:loss_with_a_stopped_gradient(net)
-                                withTensors:variables
-                                       name:@"stopped_gradients"];
+      [net.graph gradientForPrimaryTensor:loss_with_a_stopped_gradient(net)
+                              withTensors:variables
+                                     name:@"stopped_gradients"];
   NSMutableArray<MPSGraphTensor*>* targets = [NSMutableArray array];
   for (MPSGraphTensor* variable in variables) [targets addObject:[stopped objectForKey:variable]];
-  const Values again = [net runTraining:YES targets:targets operations:@[]];
+  const Values again = net.run(true, targets, @[]);
   for (size_t i = 0; i < again.size(); ++i) {
     double error = 0, size = 0;
     for (size_t k = 0; k < again[i].size(); ++k) {
@@ -626,30 +508,20 @@ static void the_network_has_the_gradients_of_double_precision(NSDictionary* gold
 }
 
 int main(int argc, char** argv) {
+  // A reference computes such a network for hours.
+  const SEL kind = NSSelectorFromString(@"alloyKind");
+  NSObject* device = (NSObject*)the_device();
+  if ([device respondsToSelector:kind] && ![[device performSelector:kind] isEqualToString:@"cpu"]) {
+    std::puts("skipped: for the CPU and for Macs");
+    return 77;
+  }
   @autoreleasepool {
-    // A reference computes such a network for hours.
-    NSObject* device = [(NSObject*)MTLCreateSystemDefaultDevice() autorelease];
-    const SEL kind = NSSelectorFromString(@"alloyKind");
-    if ([device respondsToSelector:kind] && ![[device performSelector:kind] isEqualToString:@"cpu"]) {
-      std::puts("skipped: for the CPU and for Macs");
-      return 77;
-    }
     NSString* directory = [[NSString stringWithUTF8String:argv[0]] stringByDeletingLastPathComponent];
     NSString* beside = [directory stringByAppendingPathComponent:@"resnet50.json"];
-    NSString* path = argc > 1 ? [NSString stringWithUTF8String:argv[1]] : beside;
-    NSData* text = [NSData dataWithContentsOfFile:path];
-    NSDictionary* golden = nil;
-    if (text != nil) golden = [NSJSONSerialization JSONObjectWithData:text options:0 error:NULL];
-    if (golden == nil) {
-      std::fprintf(stderr, "usage: %s [resnet50.json]\n", argv[0]);
-      return 2;
-    }
-    @autoreleasepool {
-      the_smooth_network_trains_as_in_double_precision([golden objectForKey:@"smooth"]);
-    }
-    @autoreleasepool {
-      the_network_has_the_gradients_of_double_precision([golden objectForKey:@"relu"]);
-    }
+    NSData* text = [NSData dataWithContentsOfFile:argc > 1 ? [NSString stringWithUTF8String:argv[1]] : beside];
+    if (text != nil) g_golden = [[NSJSONSerialization JSONObjectWithData:text options:0 error:NULL] retain];
   }
-  return check::summary();
+  if (g_golden != nil) return check::run(1, argv);
+  std::fprintf(stderr, "usage: %s [resnet50.json]\n", argv[0]);
+  return 2;
 }

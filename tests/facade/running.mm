@@ -2,21 +2,10 @@
 // memory they use.
 
 #include "graph_testing.h"
-#include "host_memory.h"
 
 #include <unistd.h>
 #include <cstdlib>
 #include <cstring>
-
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
-
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
-static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
-
-static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
-}
 
 // y = a - 2 b, and an operation that adds a to a variable.
 struct Example {
@@ -30,13 +19,9 @@ struct Example {
     a = placeholder(graph, {2, 3});
     b = placeholder(graph, {3});
     state = variable(graph, Array({2, 3}, 100.0));
-    MPSGraphTensor* two = [graph constantWithScalar:2 dataType:MPSDataTypeFloat32];
-    y = [graph subtractionWithPrimaryTensor:a
-                            secondaryTensor:[graph multiplicationWithPrimaryTensor:two secondaryTensor:b name:nil]
-                                       name:nil];
-    step = [graph assignVariable:state
-               withValueOfTensor:[graph additionWithPrimaryTensor:state secondaryTensor:a name:nil]
-                            name:nil];
+    MPSGraphTensor* two = scalar(graph, 2);
+    y = minus(graph, a, times(graph, two, b));
+    step = assigned(graph, state, plus(graph, state, a));
     value_a = random_array({2, 3});
     value_b = random_array({3});
     value_y = map(value_a, value_b, [](double u, double v) { return u - 2 * v; });
@@ -54,13 +39,13 @@ struct Example {
 
 static MPSGraphTensorData* empty_data(const Shape& shape) { return tensor_data(Array(shape, -77.0)); }
 
-static void runs_that_wait() {
+TEST(runs_that_wait) {
   const Example e;
   NSDictionary* results = [e.graph runWithFeeds:e.feeds targetTensors:list(e.y) targetOperations:list(e.step)];
   CHECK([results count] == 1);
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
   CHECK_ARRAY(e.state_now(), e.state_after(1));
-  results = [e.graph runWithMTLCommandQueue:g_queue
+  results = [e.graph runWithMTLCommandQueue:the_queue()
                                       feeds:e.feeds
                               targetTensors:list(e.y)
                            targetOperations:list(e.step)];
@@ -68,17 +53,17 @@ static void runs_that_wait() {
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
   CHECK_ARRAY(e.state_now(), e.state_after(2));
   MPSGraphTensorData* mine = empty_data({2, 3});
-  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:nil resultsDictionary:pair(mine, e.y)];
+  [e.graph runWithMTLCommandQueue:the_queue() feeds:e.feeds targetOperations:nil resultsDictionary:pair(mine, e.y)];
   CHECK_ARRAY(read_array(mine), e.value_y);
   CHECK_ARRAY(e.state_now(), e.state_after(2));
-  [e.graph runWithMTLCommandQueue:g_queue
+  [e.graph runWithMTLCommandQueue:the_queue()
                             feeds:e.feeds
                  targetOperations:list(e.step)
                 resultsDictionary:[NSDictionary dictionary]];
   CHECK_ARRAY(e.state_now(), e.state_after(3));
 }
 
-static void every_run_gives_new_data() {
+TEST(every_run_gives_new_data) {
   const Example e;
   MPSGraphTensorData* first = [[e.graph runWithFeeds:e.feeds targetTensors:list(e.y)
                                     targetOperations:nil] objectForKey:e.y];
@@ -90,7 +75,7 @@ static void every_run_gives_new_data() {
   CHECK_ARRAY(read_array(second), Array({2, 3}, -1.0));
 }
 
-static void asynchronous_runs_tell_their_handlers() {
+TEST(asynchronous_runs_tell_their_handlers) {
   for (int form = 0; form < 3; ++form) {
     const Example e;
     dispatch_semaphore_t done = dispatch_semaphore_create(0);
@@ -117,14 +102,14 @@ static void asynchronous_runs_tell_their_handlers() {
                                        executionDescriptor:descriptor];
         CHECK([results objectForKey:y] != nil);
       } else if (form == 1) {
-        NSDictionary* results = [e.graph runAsyncWithMTLCommandQueue:g_queue
+        NSDictionary* results = [e.graph runAsyncWithMTLCommandQueue:the_queue()
                                                                feeds:e.feeds
                                                        targetTensors:list(y)
                                                     targetOperations:list(e.step)
                                                  executionDescriptor:descriptor];
         CHECK([results objectForKey:y] != nil);
       } else {
-        [e.graph runAsyncWithMTLCommandQueue:g_queue
+        [e.graph runAsyncWithMTLCommandQueue:the_queue()
                                        feeds:e.feeds
                             targetOperations:list(e.step)
                            resultsDictionary:pair(mine, y)
@@ -140,7 +125,7 @@ static void asynchronous_runs_tell_their_handlers() {
   }
 }
 
-static void waiting_until_completed() {
+TEST(waiting_until_completed) {
   const Example e;
   MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
   CHECK([descriptor waitUntilCompleted] == NO && [descriptor completionHandler] == nil &&
@@ -159,22 +144,22 @@ static void waiting_until_completed() {
   CHECK([descriptor waitUntilCompleted] == YES);
   // With neither a descriptor nor a wait the values come in their own time; a run on the same queue comes
   // after them.
-  results = [e.graph runAsyncWithMTLCommandQueue:g_queue
+  results = [e.graph runAsyncWithMTLCommandQueue:the_queue()
                                            feeds:e.feeds
                                    targetTensors:list(e.y)
                                 targetOperations:nil
                              executionDescriptor:nil];
-  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetTensors:list(e.y) targetOperations:nil];
+  [e.graph runWithMTLCommandQueue:the_queue() feeds:e.feeds targetTensors:list(e.y) targetOperations:nil];
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
 }
 
-static void runs_in_flight_keep_their_order() {
+TEST(runs_in_flight_keep_their_order) {
   constexpr int kRuns = 60;
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *state = variable(graph, Array({1}, 0.0)), *x = placeholder(graph, {1});
   // x - s comes out differently in any other order.
-  MPSGraphTensor* next = [graph subtractionWithPrimaryTensor:x secondaryTensor:state name:nil];
-  MPSGraphOperation* step = [graph assignVariable:state withValueOfTensor:next name:nil];
+  MPSGraphTensor* next = minus(graph, x, state);
+  MPSGraphOperation* step = assigned(graph, state, next);
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   NSMutableArray* results = [NSMutableArray array];
   static std::vector<double> order;
@@ -187,7 +172,7 @@ static void runs_in_flight_keep_their_order() {
         dispatch_semaphore_signal(done);
       }];
       NSDictionary* result =
-          [graph runAsyncWithMTLCommandQueue:g_queue
+          [graph runAsyncWithMTLCommandQueue:the_queue()
                                        feeds:pair(tensor_data(Array({1}, static_cast<double>(i * i))), x)
                                targetTensors:list(next)
                             targetOperations:list(step)
@@ -206,9 +191,9 @@ static void runs_in_flight_keep_their_order() {
   dispatch_release(done);
 }
 
-static void encoding_to_a_command_buffer() {
+TEST(encoding_to_a_command_buffer) {
   const Example e;
-  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   MPSGraphTensorData* mine = empty_data({2, 3});
   __block int completed = 0;
   MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
@@ -235,9 +220,9 @@ static void encoding_to_a_command_buffer() {
 
 #ifndef __APPLE__
 // Until the commit nothing runs. (A Mac may commit early, by commitAndContinue.)
-static void an_encoded_run_waits_for_the_commit() {
+TEST(an_encoded_run_waits_for_the_commit) {
   const Example e;
-  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   MPSGraphTensorData* mine = empty_data({2, 3});
   [e.graph encodeToCommandBuffer:commands
                            feeds:e.feeds
@@ -251,52 +236,12 @@ static void an_encoded_run_waits_for_the_commit() {
 }
 #endif
 
-// What a run on one queue computes, a run on another is fed before it is there; an event alone orders them.
-static void events_order_runs_on_two_queues() {
-  const Example e;
-  id<MTLCommandQueue> other = [[g_device newCommandQueue] autorelease];
-  MPSGraph* consumer = [[MPSGraph new] autorelease];
-  MPSGraphTensor* x = placeholder(consumer, {2, 3});
-  MPSGraphTensor* z = [consumer squareWithTensor:x name:nil];
-  for (uint64_t round = 1; round <= 20; ++round) {
-    @autoreleasepool {
-      id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease],
-                         gate = [[g_device newSharedEvent] autorelease];
-      MPSGraphExecutionDescriptor* produces = [[MPSGraphExecutionDescriptor new] autorelease];
-      [produces waitForEvent:gate value:1];
-      [produces signalEvent:event atExecutionEvent:MPSGraphExecutionStageCompleted value:round];
-      MPSGraphExecutionDescriptor* consumes = [[MPSGraphExecutionDescriptor new] autorelease];
-      [consumes waitForEvent:event value:round];
-      dispatch_semaphore_t done = dispatch_semaphore_create(0);
-      [consumes setCompletionHandler:^(MPSGraphTensorDataDictionary*, NSError*) {
-        dispatch_semaphore_signal(done);
-      }];
-      NSDictionary* made = [e.graph runAsyncWithMTLCommandQueue:g_queue
-                                                          feeds:e.feeds
-                                                  targetTensors:list(e.y)
-                                               targetOperations:nil
-                                            executionDescriptor:produces];
-      NSDictionary* used = [consumer runAsyncWithMTLCommandQueue:other
-                                                           feeds:pair([made objectForKey:e.y], x)
-                                                   targetTensors:list(z)
-                                                targetOperations:nil
-                                             executionDescriptor:consumes];
-      CHECK([event signaledValue] == 0);
-      [gate setSignaledValue:1];
-      CHECK(wait_for(done));
-      CHECK([event signaledValue] == round);
-      CHECK_ARRAY(read_array([used objectForKey:z]), map(e.value_y, [](double v) { return v * v; }));
-      dispatch_release(done);
-    }
-  }
-}
-
-static void targets_that_compute_nothing() {
+TEST(targets_that_compute_nothing) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   const Array x = random_array({2, 3}), fixed = random_array({2, 3}), kept = random_array({2, 3});
   MPSGraphTensor *tx = placeholder(g, {2, 3}), *tc = constant(g, fixed), *tv = variable(g, kept);
   MPSGraphTensor* reshaped = [g reshapeTensor:tx withShape:numbers({6}) name:nil];
-  MPSGraphTensor* y = [g additionWithPrimaryTensor:tx secondaryTensor:tv name:nil];
+  MPSGraphTensor* y = plus(g, tx, tv);
   MPSGraphTensor* again = [g reshapeTensor:y withShape:numbers({3, 2}) name:nil];
   NSDictionary* results = [g runWithFeeds:pair(tensor_data(x), tx)
                             targetTensors:[NSArray arrayWithObjects:tx, tc, tv, reshaped, y, again, y, nil]
@@ -311,10 +256,10 @@ static void targets_that_compute_nothing() {
   CHECK_ARRAY(read_array([results objectForKey:again]), Array({3, 2}, sum.values));
 }
 
-static void feeds_of_another_shape() {
+TEST(feeds_of_another_shape) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *bias = placeholder(graph, {1, 4, 1, 1}), *image = placeholder(graph, {1, 4, 2, 1});
-  MPSGraphTensor* y = [graph additionWithPrimaryTensor:image secondaryTensor:bias name:nil];
+  MPSGraphTensor* y = plus(graph, image, bias);
   const Array given = random_array({4}), pixels = random_array({1, 4, 2, 1});
   Array expected = pixels;
   for_each_index(pixels.shape, [&](const Index& i) { expected.at(i) += given.at({i.at(1)}); });
@@ -325,31 +270,19 @@ static void feeds_of_another_shape() {
   };
   CHECK_ARRAY(run(given), expected);
   CHECK_ARRAY(run(Array({4, 1}, given.values)), expected);
-  const auto type = [](MPSGraphTensor* tensor) {
-    return [[[MPSGraphShapedType alloc] initWithShape:[tensor shape] dataType:MPSDataTypeFloat32] autorelease];
-  };
-  MPSGraphExecutable* executable =
-      [graph compileWithDevice:nil
-                          feeds:[NSDictionary dictionaryWithObjectsAndKeys:type(bias), bias, type(image), image, nil]
-                  targetTensors:list(y)
-               targetOperations:nil
-          compilationDescriptor:nil];
+  MPSGraphExecutable* executable = compiled(graph, {bias, image}, list(y));
   NSMutableArray* inputs = [NSMutableArray array];
   for (MPSGraphTensor* tensor in [executable feedTensors]) {
     [inputs addObject:tensor_data(tensor == bias ? given : pixels)];
   }
-  CHECK_ARRAY(read_array([[executable runWithMTLCommandQueue:g_queue
-                                                 inputsArray:inputs
-                                                resultsArray:nil
-                                         executionDescriptor:nil] objectAtIndex:0]),
-              expected);
+  CHECK_ARRAY(read_array([results_of(executable, inputs) objectAtIndex:0]), expected);
 #ifndef __APPLE__
   CHECK_RAISES(run(random_array({5})));
   CHECK_RAISES(run(random_array({2, 2})));
 #endif
 }
 
-static void feeds_that_are_not_needed() {
+TEST(feeds_that_are_not_needed) {
   const Example e;
   MPSGraphTensor* more = placeholder(e.graph, {7});
   NSMutableDictionary* feeds = [NSMutableDictionary dictionaryWithDictionary:e.feeds];
@@ -363,11 +296,12 @@ static void feeds_that_are_not_needed() {
 }
 
 // Buffers and arrays of the caller are used as they are, rows with gaps too.
-static void memory_of_the_caller() {
+TEST(memory_of_the_caller) {
+  SKIP_UNLESS(host_sees_memory());
   const Example e;
   const NSUInteger row = 5 * sizeof(float);
-  id<MTLBuffer> in = [[g_device newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
-  id<MTLBuffer> out = [[g_device newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
+  id<MTLBuffer> in = [[the_device() newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
+  id<MTLBuffer> out = [[the_device() newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
   float *source = static_cast<float*>([in contents]), *result = static_cast<float*>([out contents]);
   for (int i = 0; i < 10; ++i) {
     *(source + i) = -1000;
@@ -384,18 +318,18 @@ static void memory_of_the_caller() {
                                                                 dataType:MPSDataTypeFloat32
                                                                 rowBytes:row] autorelease];
   NSDictionary* feeds = [NSDictionary dictionaryWithObjectsAndKeys:a, e.a, [e.feeds objectForKey:e.b], e.b, nil];
-  [e.graph runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(y, e.y)];
+  [e.graph runWithMTLCommandQueue:the_queue() feeds:feeds targetOperations:nil resultsDictionary:pair(y, e.y)];
   for_each_index({2, 3}, [&](const Index& i) {
     CHECK_NEAR(static_cast<double>(*(result + i.at(0) * 5 + i.at(1))), e.value_y.at(i), 1e-5);
   });
   for (int column : {3, 4, 8, 9}) CHECK(*(result + column) == -2000);
 
-  id<MTLBuffer> packed = [[g_device newBufferWithLength:6 * sizeof(float)
-                                                options:MTLResourceStorageModeShared] autorelease];
+  id<MTLBuffer> packed = [[the_device() newBufferWithLength:6 * sizeof(float)
+                                                    options:MTLResourceStorageModeShared] autorelease];
   MPSGraphTensorData* whole = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed
                                                                        shape:numbers({2, 3})
                                                                     dataType:MPSDataTypeFloat32] autorelease];
-  [e.graph runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(whole, e.y)];
+  [e.graph runWithMTLCommandQueue:the_queue() feeds:feeds targetOperations:nil resultsDictionary:pair(whole, e.y)];
   for_each_index({2, 3}, [&](const Index& i) {
     CHECK_NEAR(static_cast<double>(*(static_cast<float*>([packed contents]) + i.at(0) * 3 + i.at(1))), e.value_y.at(i),
                1e-5);
@@ -403,11 +337,11 @@ static void memory_of_the_caller() {
 
   MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
                                                                             shape:numbers({2, 3})];
-  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:g_device descriptor:descriptor] autorelease];
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:the_device() descriptor:descriptor] autorelease];
   MPSGraphTensorData* view = [[[MPSGraphTensorData alloc] initWithMPSNDArray:array] autorelease];
   CHECK(shape_of([view shape]) == Shape({2, 3}) && [view dataType] == MPSDataTypeFloat32);
-  CHECK([[view device] metalDevice] == g_device && [[view device] type] == MPSGraphDeviceTypeMetal);
-  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:nil resultsDictionary:pair(view, e.y)];
+  CHECK([[view device] metalDevice] == the_device() && [[view device] type] == MPSGraphDeviceTypeMetal);
+  [e.graph runWithMTLCommandQueue:the_queue() feeds:e.feeds targetOperations:nil resultsDictionary:pair(view, e.y)];
   float values[6];
   [array readBytes:values strideBytes:nil];
   for (size_t i = 0; i < 6; ++i) CHECK_NEAR(static_cast<double>(*(values + i)), e.value_y.values.at(i), 1e-5);
@@ -429,13 +363,13 @@ static MPSGraphTensorData* over(id<MTLBuffer> buffer, const Shape& shape) {
 
 static id<MTLBuffer> buffer_with(const Array& array) {
   NSData* bytes = bytes_of(array);
-  return [[g_device newBufferWithBytes:[bytes bytes] length:[bytes length]
-                               options:MTLResourceStorageModeShared] autorelease];
+  return [[the_device() newBufferWithBytes:[bytes bytes] length:[bytes length]
+                                   options:MTLResourceStorageModeShared] autorelease];
 }
 
 // A sum of shape (1, 3) goes into data of shape (3), as programs give it: the same elements in their order, between
 // gaps, too.
-static void results_of_another_shape() {
+TEST(results_of_another_shape) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   const Array value = random_array({4, 3});
   MPSGraphTensor* x = placeholder(g, {4, 3});
@@ -443,25 +377,25 @@ static void results_of_another_shape() {
   NSDictionary* feeds = pair(tensor_data(value), x);
   const Array sums = sum_over(value, {0}), squares = map(value, [](double v) { return v * v; });
   MPSGraphTensorData *flat = empty_data({3}), *tall = empty_data({3, 1}), *wide = empty_data({2, 6});
-  [g runWithMTLCommandQueue:g_queue
+  [g runWithMTLCommandQueue:the_queue()
                       feeds:feeds
            targetOperations:nil
           resultsDictionary:[NSDictionary dictionaryWithObjectsAndKeys:flat, sum, wide, square, nil]];
   CHECK_ARRAY(read_array(flat), Array({3}, sums.values));
   CHECK_ARRAY(read_array(wide), Array({2, 6}, squares.values));
-  [g runAsyncWithMTLCommandQueue:g_queue
+  [g runAsyncWithMTLCommandQueue:the_queue()
                            feeds:feeds
                 targetOperations:nil
                resultsDictionary:pair(tall, sum)
              executionDescriptor:nil];
-  [g runWithMTLCommandQueue:g_queue feeds:feeds targetTensors:list(sum) targetOperations:nil];
+  [g runWithMTLCommandQueue:the_queue() feeds:feeds targetTensors:list(sum) targetOperations:nil];
   CHECK_ARRAY(read_array(tall), Array({3, 1}, sums.values));
   id<MTLBuffer> rows = buffer_with(Array(Shape{24}, -5.0));
   MPSGraphTensorData* gaps = [[[MPSGraphTensorData alloc] initWithMTLBuffer:rows
                                                                       shape:numbers({6, 2})
                                                                    dataType:MPSDataTypeFloat32
                                                                    rowBytes:4 * sizeof(float)] autorelease];
-  [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(gaps, square)];
+  [g runWithMTLCommandQueue:the_queue() feeds:feeds targetOperations:nil resultsDictionary:pair(gaps, square)];
   Array expected({6, 4}, -5.0);
   for_each_index(
       {6, 2}, [&](const Index& i) { expected.at(i) = squares.values.at(static_cast<size_t>(i.at(0) * 2 + i.at(1))); });
@@ -470,13 +404,13 @@ static void results_of_another_shape() {
 
 // A run whose results lie where its feeds do computes with the values that the feeds had before it.
 static void run_into(MPSGraph* g, NSDictionary* feeds, NSDictionary* results) {
-  [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:results];
+  [g runWithMTLCommandQueue:the_queue() feeds:feeds targetOperations:nil resultsDictionary:results];
 }
 
 static void run_async_into(MPSGraph* g, NSDictionary* feeds, NSDictionary* results) {
   MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
   [descriptor setWaitUntilCompleted:YES];
-  [g runAsyncWithMTLCommandQueue:g_queue
+  [g runAsyncWithMTLCommandQueue:the_queue()
                            feeds:feeds
                 targetOperations:nil
                resultsDictionary:results
@@ -484,18 +418,18 @@ static void run_async_into(MPSGraph* g, NSDictionary* feeds, NSDictionary* resul
 }
 
 static void encode_into(MPSGraph* g, NSDictionary* feeds, NSDictionary* results) {
-  MPSCommandBuffer* buffer = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSCommandBuffer* buffer = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
   [g encodeToCommandBuffer:buffer feeds:feeds targetOperations:nil resultsDictionary:results executionDescriptor:nil];
   [buffer commit];
   [buffer waitUntilCompleted];
 }
 
-static void results_over_feeds() {
+TEST(results_over_feeds) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   const Array value = random_array({67, 67}), other = random_array({67, 67});
   MPSGraphTensor *x = placeholder(g, {67, 67}), *z = placeholder(g, {67, 67});
-  MPSGraphTensor* product = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:z name:nil];
-  MPSGraphTensor* sum = [g additionWithPrimaryTensor:x secondaryTensor:z name:nil];
+  MPSGraphTensor* product = matmul(g, x, z);
+  MPSGraphTensor* sum = plus(g, x, z);
   MPSGraphTensor* turned = [g transposeTensor:x dimension:0 withDimension:1 name:nil];
   Array products({67, 67});
   for_each_index({67, 67, 67}, [&](const Index& i) {
@@ -524,43 +458,45 @@ static void results_over_feeds() {
   }
   // Many steps in flight, each on the values of the one before: 1, 2, 4, ...
   id<MTLBuffer> buffer = buffer_with(Array({67, 67}, 1.0));
-  MPSGraphTensor* twice = [g additionWithPrimaryTensor:x secondaryTensor:x name:nil];
+  MPSGraphTensor* twice = plus(g, x, x);
   for (int step = 0; step < 20; ++step) {
-    [g runAsyncWithMTLCommandQueue:g_queue
+    [g runAsyncWithMTLCommandQueue:the_queue()
                              feeds:pair(over(buffer, {67, 67}), x)
                   targetOperations:nil
                  resultsDictionary:pair(over(buffer, {67, 67}), twice)
                executionDescriptor:nil];
   }
-  [g runWithMTLCommandQueue:g_queue feeds:pair(tensor_data(value), x) targetTensors:list(turned) targetOperations:nil];
+  [g runWithMTLCommandQueue:the_queue()
+                      feeds:pair(tensor_data(value), x)
+              targetTensors:list(turned)
+           targetOperations:nil];
   CHECK_ARRAY_WITHIN(0, read_array(over(buffer, {67, 67})), Array({67, 67}, 1048576.0));
 }
 
 // Buffers of two pages each over three pages of memory: the feed's second page is the result's first.
-static void a_result_over_a_part_of_a_feed() {
+TEST(a_result_over_a_part_of_a_feed) {
+  SKIP_UNLESS(host_sees_memory());
   const size_t page = static_cast<size_t>(getpagesize());
   const long count = static_cast<long>(2 * page / sizeof(float));
   void* memory = nullptr;
   CHECK(posix_memalign(&memory, page, 3 * page) == 0);
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = placeholder(g, {count});
-  MPSGraphTensor* total = [g additionWithPrimaryTensor:x
-                                       secondaryTensor:[g reductionSumWithTensor:x axis:0 name:nil]
-                                                  name:nil];
+  MPSGraphTensor* total = plus(g, x, [g reductionSumWithTensor:x axis:0 name:nil]);
   const Array value = random_integers({count}, -9, 9, MPSDataTypeFloat32);
   const double sum = sum_over(value, {0}).values.front();
   for (const bool result_first : {false, true}) {
     std::byte *first = static_cast<std::byte*>(memory), *second = first + page;
     auto buffer_at = [&](void* bytes) {
-      return [[g_device newBufferWithBytesNoCopy:bytes
-                                          length:2 * page
-                                         options:MTLResourceStorageModeShared
-                                     deallocator:nil] autorelease];
+      return [[the_device() newBufferWithBytesNoCopy:bytes
+                                              length:2 * page
+                                             options:MTLResourceStorageModeShared
+                                         deallocator:nil] autorelease];
     };
     id<MTLBuffer> in = buffer_at(result_first ? second : first), out = buffer_at(result_first ? first : second);
     NSData* bytes = bytes_of(value);
     std::memcpy([in contents], [bytes bytes], 2 * page);
-    [g runWithMTLCommandQueue:g_queue
+    [g runWithMTLCommandQueue:the_queue()
                         feeds:pair(over(in, {count}), x)
              targetOperations:nil
             resultsDictionary:pair(over(out, {count}), total)];
@@ -569,22 +505,18 @@ static void a_result_over_a_part_of_a_feed() {
   std::free(memory);
 }
 
-static void a_length_unknown_until_the_run() {
+TEST(a_length_unknown_until_the_run) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
   MPSGraphTensor* any = [g placeholderWithShape:nil dataType:MPSDataTypeFloat32 name:nil];
   const Array w = random_array({3, 2});
-  MPSGraphTensor* y = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:constant(g, w) name:nil];
-  MPSGraphTensor* sum = [g reductionSumWithTensor:[g additionWithPrimaryTensor:y secondaryTensor:any name:nil]
-                                             axis:0
-                                             name:nil];
+  MPSGraphTensor* y = matmul(g, x, constant(g, w));
+  MPSGraphTensor* sum = [g reductionSumWithTensor:plus(g, y, any) axis:0 name:nil];
   for (long n : {2, 5, 2, 1}) {
     const Array value = random_array({n, 3}), offset = n == 2 ? random_array({2}) : random_array({n, 1});
     NSDictionary* feeds =
         [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(value), x, tensor_data(offset), any, nil];
-    NSDictionary* results = [g runWithFeeds:feeds
-                              targetTensors:[NSArray arrayWithObjects:y, sum, nil]
-                           targetOperations:nil];
+    NSDictionary* results = [g runWithFeeds:feeds targetTensors:list(y, sum) targetOperations:nil];
     Array product({n, 2});
     for_each_index({n, 2, 3}, [&](const Index& i) {
       product.at({i.at(0), i.at(1)}) += value.at({i.at(0), i.at(2)}) * w.at({i.at(2), i.at(1)});
@@ -595,30 +527,4 @@ static void a_length_unknown_until_the_run() {
   }
 }
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    runs_that_wait();
-    every_run_gives_new_data();
-    asynchronous_runs_tell_their_handlers();
-    waiting_until_completed();
-    runs_in_flight_keep_their_order();
-    encoding_to_a_command_buffer();
-#ifndef __APPLE__
-    an_encoded_run_waits_for_the_commit();
-#endif
-    events_order_runs_on_two_queues();
-    targets_that_compute_nothing();
-    feeds_that_are_not_needed();
-    feeds_of_another_shape();
-    where_host_sees_memory(g_device, memory_of_the_caller);
-    results_of_another_shape();
-    results_over_feeds();
-    where_host_sees_memory(g_device, a_result_over_a_part_of_a_feed);
-    a_length_unknown_until_the_run();
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

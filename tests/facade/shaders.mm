@@ -1,12 +1,8 @@
 // What programs name and this device does not have: shaders, textures, images, captures. They compile, and are told so.
 
-#import <Foundation/Foundation.h>
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>
 
 #include "buffer_bytes.h"
-
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
 
 // As programs do it: a library, a function, a pipeline, an encoder; each may be nil, and all messages to nil are fine.
 static NSError* compute_with(NSString* source) {
@@ -15,7 +11,7 @@ static NSError* compute_with(NSString* source) {
   [options setPreprocessorMacros:[NSDictionary dictionaryWithObject:@"1" forKey:@"N"]];
   [options setFastMathEnabled:NO];
   [options setLanguageVersion:MTLLanguageVersion2_4];
-  id<MTLLibrary> library = [g_device newLibraryWithSource:source options:options error:&error];
+  id<MTLLibrary> library = [the_device() newLibraryWithSource:source options:options error:&error];
   if (!library) return error;
   [library setLabel:@"library"];
   MTLFunctionConstantValues* values = [[MTLFunctionConstantValues new] autorelease];
@@ -25,8 +21,8 @@ static NSError* compute_with(NSString* source) {
   [values setConstantValue:&one type:MTLDataTypeInt withName:@"one"];
   id<MTLFunction> function = [library newFunctionWithName:@"add" constantValues:values error:&error];
   [function setLabel:@"function"];
-  id<MTLComputePipelineState> pipeline = [g_device newComputePipelineStateWithFunction:function error:&error];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLComputePipelineState> pipeline = [the_device() newComputePipelineStateWithFunction:function error:&error];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
   [encoder setComputePipelineState:pipeline];
   [encoder dispatchThreads:MTLSizeMake(1, 1, 1)
@@ -36,105 +32,7 @@ static NSError* compute_with(NSString* source) {
   return nil;
 }
 
-static void values_of_descriptors_are_kept() {
-  MTLCompileOptions* options = [[MTLCompileOptions new] autorelease];
-  CHECK([options preprocessorMacros] == nil);
-  [options setFastMathEnabled:NO];
-  [options setPreprocessorMacros:[NSDictionary dictionaryWithObject:@"1" forKey:@"N"]];
-  [options setLanguageVersion:MTLLanguageVersion2_3];
-#ifndef __APPLE__  // declared by SDKs from macOS 15 on
-  CHECK([options mathMode] == MTLMathModeRelaxed);
-  [options setMathMode:MTLMathModeSafe];
-  CHECK([[[options copy] autorelease] mathMode] == MTLMathModeSafe);
-#endif
-  MTLCompileOptions* copy = [[options copy] autorelease];
-  [options setPreprocessorMacros:nil];
-  CHECK(![copy fastMathEnabled] && [copy languageVersion] == MTLLanguageVersion2_3);
-  CHECK([[[copy preprocessorMacros] objectForKey:@"N"] isEqual:@"1"]);
-
-  MTLComputePipelineDescriptor* pipeline = [[MTLComputePipelineDescriptor new] autorelease];
-  [pipeline setLabel:@"adds"];
-  [pipeline setComputeFunction:nil];
-  [pipeline setThreadGroupSizeIsMultipleOfThreadExecutionWidth:YES];
-  [pipeline setMaxTotalThreadsPerThreadgroup:64];
-  MTLComputePipelineDescriptor* same = [[pipeline copy] autorelease];
-  [pipeline reset];
-  CHECK([pipeline label] == nil && ![pipeline threadGroupSizeIsMultipleOfThreadExecutionWidth]);
-  CHECK([[same label] isEqualToString:@"adds"] && [same maxTotalThreadsPerThreadgroup] == 64);
-  CHECK([same computeFunction] == nil && [same threadGroupSizeIsMultipleOfThreadExecutionWidth]);
-
-  MTLTextureDescriptor* texture = [MTLTextureDescriptor texture2DDescriptorWithPixelFormat:MTLPixelFormatRGBA16Float
-                                                                                     width:20
-                                                                                    height:6
-                                                                                 mipmapped:YES];
-  CHECK([texture width] == 20 && [texture height] == 6 && [texture pixelFormat] == MTLPixelFormatRGBA16Float);
-  CHECK([texture mipmapLevelCount] == 5 && [texture textureType] == MTLTextureType2D && [texture depth] == 1);
-  [texture setTextureType:MTLTextureType2DArray];
-  [texture setPixelFormat:MTLPixelFormatR32Float];
-  [texture setWidth:1];
-  [texture setHeight:2];
-  [texture setDepth:3];
-  [texture setMipmapLevelCount:4];
-  [texture setSampleCount:5];
-  [texture setArrayLength:6];
-  [texture setUsage:MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite];
-  [texture setStorageMode:MTLStorageModePrivate];
-  [texture setCpuCacheMode:MTLCPUCacheModeWriteCombined];
-  [texture setHazardTrackingMode:MTLHazardTrackingModeUntracked];
-  CHECK([texture resourceOptions] == (MTLResourceStorageModePrivate | MTLResourceCPUCacheModeWriteCombined |
-                                      MTLResourceHazardTrackingModeUntracked));
-  MTLTextureDescriptor* other = [[texture copy] autorelease];
-  [texture setResourceOptions:MTLResourceStorageModeShared];
-  CHECK([texture storageMode] == MTLStorageModeShared);
-  CHECK([other textureType] == MTLTextureType2DArray && [other pixelFormat] == MTLPixelFormatR32Float);
-  CHECK([other height] == 2 && [other depth] == 3 && [other mipmapLevelCount] == 4 && [other sampleCount] == 5);
-  CHECK([other arrayLength] == 6 && [other usage] == 3 && [other storageMode] == MTLStorageModePrivate);
-  CHECK([other cpuCacheMode] == MTLCPUCacheModeWriteCombined);
-  CHECK([other hazardTrackingMode] == MTLHazardTrackingModeUntracked);
-
-  MPSImageDescriptor* image = [MPSImageDescriptor imageDescriptorWithChannelFormat:MPSImageFeatureChannelFormatFloat16
-                                                                             width:8
-                                                                            height:4
-                                                                   featureChannels:3];
-  CHECK([image width] == 8 && [image height] == 4 && [image featureChannels] == 3 && [image numberOfImages] == 1);
-  CHECK([image channelFormat] == MPSImageFeatureChannelFormatFloat16);
-  CHECK([image pixelFormat] == MTLPixelFormatRGBA16Float);
-  [image setFeatureChannels:1];
-  [image setChannelFormat:MPSImageFeatureChannelFormatFloat32];
-  CHECK([image pixelFormat] == MTLPixelFormatR32Float);
-  [image setWidth:2];
-  [image setHeight:3];
-  [image setNumberOfImages:4];
-  [image setStorageMode:MTLStorageModeShared];
-  [image setCpuCacheMode:MTLCPUCacheModeWriteCombined];
-  [image setUsage:MTLTextureUsageShaderRead];
-  MPSImageDescriptor* same_image = [[image copyWithZone:nil] autorelease];
-  CHECK([same_image width] == 2 && [same_image height] == 3 && [same_image numberOfImages] == 4);
-  CHECK([same_image storageMode] == MTLStorageModeShared && [same_image usage] == MTLTextureUsageShaderRead);
-  CHECK([same_image cpuCacheMode] == MTLCPUCacheModeWriteCombined);
-  image = [MPSImageDescriptor imageDescriptorWithChannelFormat:MPSImageFeatureChannelFormatUnorm8
-                                                         width:1
-                                                        height:1
-                                               featureChannels:2
-                                                numberOfImages:5
-                                                         usage:MTLTextureUsageShaderWrite];
-  CHECK([image numberOfImages] == 5 && [image usage] == MTLTextureUsageShaderWrite);
-  CHECK([image pixelFormat] == MTLPixelFormatRG8Unorm);
-
-  MTLCaptureDescriptor* capture = [[MTLCaptureDescriptor new] autorelease];
-  CHECK([capture destination] == MTLCaptureDestinationDeveloperTools);
-  [capture setCaptureObject:g_device];
-  [capture setDestination:MTLCaptureDestinationGPUTraceDocument];
-  [capture setOutputURL:[NSURL fileURLWithPath:@"/nowhere/trace"]];
-  MTLCaptureDescriptor* again = [[capture copy] autorelease];
-  CHECK([again captureObject] == g_device && [again destination] == MTLCaptureDestinationGPUTraceDocument);
-  CHECK([[[again outputURL] path] isEqualToString:@"/nowhere/trace"]);
-  MTLFunctionConstantValues* values = [[MTLFunctionConstantValues new] autorelease];
-  [values reset];
-  CHECK([[[values copy] autorelease] isKindOfClass:[MTLFunctionConstantValues class]]);
-}
-
-static void grids_are_made() {
+TEST(grids_are_made) {
   const MTLRegion line = MTLRegionMake1D(3, 4), plane = MTLRegionMake2D(1, 2, 3, 4),
                   box = MTLRegionMake3D(1, 2, 3, 4, 5, 6);
   CHECK(line.origin.x == 3 && line.size.width == 4 && line.size.height == 1 && line.size.depth == 1);
@@ -142,16 +40,16 @@ static void grids_are_made() {
   CHECK(box.origin.z == 3 && box.size.depth == 6);
 }
 
-static void the_device_runs_kernels() {
-  CHECK(MPSSupportsMTLDevice(g_device));
+TEST(the_device_runs_kernels) {
+  CHECK(MPSSupportsMTLDevice(the_device()));
   CHECK(!MPSSupportsMTLDevice(nil));
-  CHECK(MPSGetPreferredDevice(MPSDeviceOptionsDefault) == g_device);
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  CHECK(MPSGetPreferredDevice(MPSDeviceOptionsDefault) == the_device());
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   MPSHintTemporaryMemoryHighWaterMark(commands, 1 << 20);
   MPSSetHeapCacheDuration(commands, 0.5);
   finish(commands);
   MTLTimestamp host = 0, device = 0;
-  [g_device sampleTimestamps:&host gpuTimestamp:&device];
+  [the_device() sampleTimestamps:&host gpuTimestamp:&device];
   CHECK(host > 0 && device > 0);
 }
 
@@ -161,67 +59,67 @@ static bool is_refused(NSError* error) {
          [[error localizedDescription] rangeOfString:@"Shaders do not exist on this device"].length > 0;
 }
 
-static void every_way_to_a_shader_is_refused() {
+TEST(every_way_to_a_shader_is_refused) {
   CHECK(is_refused(compute_with(@"kernel void add() {}")));
   id nothing = nil;
   NSError* error = nil;
-  CHECK([g_device newDefaultLibrary] == nil);
-  CHECK([g_device newDefaultLibraryWithBundle:[NSBundle mainBundle] error:&error] == nil && is_refused(error));
+  CHECK([the_device() newDefaultLibrary] == nil);
+  CHECK([the_device() newDefaultLibraryWithBundle:[NSBundle mainBundle] error:&error] == nil && is_refused(error));
   error = nil;
-  CHECK([g_device newLibraryWithFile:@"default.metallib" error:&error] == nil && is_refused(error));
+  CHECK([the_device() newLibraryWithFile:@"default.metallib" error:&error] == nil && is_refused(error));
   error = nil;
   NSURL* file = [NSURL fileURLWithPath:@"/default.metallib"];
-  CHECK([g_device newLibraryWithURL:file error:&error] == nil && is_refused(error));
+  CHECK([the_device() newLibraryWithURL:file error:&error] == nil && is_refused(error));
   error = nil;
   dispatch_data_t bytes = dispatch_data_create("x", 1, nil, DISPATCH_DATA_DESTRUCTOR_DEFAULT);
-  CHECK([g_device newLibraryWithData:bytes error:&error] == nil && is_refused(error));
+  CHECK([the_device() newLibraryWithData:bytes error:&error] == nil && is_refused(error));
   dispatch_release(bytes);
   error = nil;
-  CHECK([g_device newComputePipelineStateWithFunction:nothing error:&error] == nil && is_refused(error));
+  CHECK([the_device() newComputePipelineStateWithFunction:nothing error:&error] == nil && is_refused(error));
   error = nil;
   MTLAutoreleasedComputePipelineReflection reflection = nil;
-  CHECK([g_device newComputePipelineStateWithFunction:nothing
-                                              options:MTLPipelineOptionArgumentInfo
-                                           reflection:&reflection
-                                                error:&error] == nil &&
+  CHECK([the_device() newComputePipelineStateWithFunction:nothing
+                                                  options:MTLPipelineOptionArgumentInfo
+                                               reflection:&reflection
+                                                    error:&error] == nil &&
         is_refused(error) && reflection == nil);
   error = nil;
   MTLComputePipelineDescriptor* descriptor = [[MTLComputePipelineDescriptor new] autorelease];
-  CHECK([g_device newComputePipelineStateWithDescriptor:descriptor
-                                                options:MTLPipelineOptionNone
-                                             reflection:nil
-                                                  error:&error] == nil &&
+  CHECK([the_device() newComputePipelineStateWithDescriptor:descriptor
+                                                    options:MTLPipelineOptionNone
+                                                 reflection:nil
+                                                      error:&error] == nil &&
         is_refused(error));
-  CHECK([g_device newLibraryWithSource:@"" options:nil error:nil] == nil);  // without a place for the error
+  CHECK([the_device() newLibraryWithSource:@"" options:nil error:nil] == nil);  // without a place for the error
 
   __block int told = 0;
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
-  [g_device newLibraryWithSource:@""
-                         options:nil
-               completionHandler:^(id<MTLLibrary> library, NSError* why) {
-                 told += library == nil && is_refused(why);
-                 dispatch_semaphore_signal(done);
-               }];
-  [g_device newComputePipelineStateWithFunction:nothing
-                              completionHandler:^(id<MTLComputePipelineState> pipeline, NSError* why) {
-                                told += pipeline == nil && is_refused(why);
-                                dispatch_semaphore_signal(done);
-                              }];
+  [the_device() newLibraryWithSource:@""
+                             options:nil
+                   completionHandler:^(id<MTLLibrary> library, NSError* why) {
+                     told += library == nil && is_refused(why);
+                     dispatch_semaphore_signal(done);
+                   }];
+  [the_device() newComputePipelineStateWithFunction:nothing
+                                  completionHandler:^(id<MTLComputePipelineState> pipeline, NSError* why) {
+                                    told += pipeline == nil && is_refused(why);
+                                    dispatch_semaphore_signal(done);
+                                  }];
   dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
   dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
   CHECK(told == 2);
   dispatch_release(done);
 }
 
-static void textures_images_and_captures_are_refused() {
+TEST(textures_images_and_captures_are_refused) {
   MTLTextureDescriptor* descriptor = [[MTLTextureDescriptor new] autorelease];
-  id<MTLTexture> texture = [g_device newTextureWithDescriptor:descriptor];
+  id<MTLTexture> texture = [the_device() newTextureWithDescriptor:descriptor];
   CHECK(texture == nil);
-  id<MTLBuffer> buffer = buffer_of(g_device, counted(4));
+  id<MTLBuffer> buffer = buffer_of(the_device(), counted(4));
   CHECK([buffer newTextureWithDescriptor:descriptor offset:0 bytesPerRow:16] == nil);
   MTLHeapDescriptor* room = [[MTLHeapDescriptor new] autorelease];
   [room setSize:64];
-  id<MTLHeap> heap = [[g_device newHeapWithDescriptor:room] autorelease];
+  id<MTLHeap> heap = [[the_device() newHeapWithDescriptor:room] autorelease];
   CHECK([heap newTextureWithDescriptor:descriptor] == nil && [heap newTextureWithDescriptor:descriptor
                                                                                      offset:0] == nil);
   MPSImageDescriptor* image = [[MPSImageDescriptor new] autorelease];
@@ -239,15 +137,15 @@ static void textures_images_and_captures_are_refused() {
 }
 
 // Messages to what was not made, as programs send them that do not look.
-static void messages_to_what_is_not_there() {
-  id<MTLLibrary> library = [g_device newDefaultLibrary];
+TEST(messages_to_what_is_not_there) {
+  id<MTLLibrary> library = [the_device() newDefaultLibrary];
   id<MTLFunction> function = [library newFunctionWithName:@"f"];
-  id<MTLComputePipelineState> pipeline = [g_device newComputePipelineStateWithFunction:function error:nil];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLComputePipelineState> pipeline = [the_device() newComputePipelineStateWithFunction:function error:nil];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent];
-  id<MTLBuffer> buffer = buffer_of(g_device, counted(4));
-  id<MTLFence> fence = [[g_device newFence] autorelease];
-  id<MTLTexture> texture = [g_device newTextureWithDescriptor:[[MTLTextureDescriptor new] autorelease]];
+  id<MTLBuffer> buffer = buffer_of(the_device(), counted(4));
+  id<MTLFence> fence = [[the_device() newFence] autorelease];
+  id<MTLTexture> texture = [the_device() newTextureWithDescriptor:[[MTLTextureDescriptor new] autorelease]];
   id<MTLHeap> heap = nil;
   int one = 1;
   [encoder setComputePipelineState:pipeline];
@@ -280,48 +178,31 @@ static void messages_to_what_is_not_there() {
   CHECK([texture sampleCount] == 0 && [texture arrayLength] == 0 && [texture usage] == 0);
 }
 
-static void the_device_says_what_it_is_not() {
+TEST(the_device_says_what_it_is_not) {
   for (MTLGPUFamily family :
        {MTLGPUFamilyApple1, MTLGPUFamilyApple9, MTLGPUFamilyMac2, MTLGPUFamilyCommon1, MTLGPUFamilyMetal3}) {
-    CHECK(![g_device supportsFamily:family]);
+    CHECK(![the_device() supportsFamily:family]);
   }
-  CHECK([g_device maxThreadsPerThreadgroup].width == 1 && [g_device maxThreadgroupMemoryLength] == 0);
-  CHECK(![g_device isLowPower] && [g_device isHeadless] && ![g_device isRemovable]);
-  CHECK(![g_device supports32BitFloatFiltering]);
-  CHECK([g_device location] == MTLDeviceLocationBuiltIn && [g_device locationNumber] == 0);
-  CHECK([g_device maxTransferRate] == 0 && [g_device peerGroupID] == 0 && [g_device peerIndex] == 0);
-  CHECK([g_device peerCount] == 0);
-  MTLArchitecture* kind = [g_device architecture];
+  CHECK([the_device() maxThreadsPerThreadgroup].width == 1 && [the_device() maxThreadgroupMemoryLength] == 0);
+  CHECK(![the_device() isLowPower] && [the_device() isHeadless] && ![the_device() isRemovable]);
+  CHECK(![the_device() supports32BitFloatFiltering]);
+  CHECK([the_device() location] == MTLDeviceLocationBuiltIn && [the_device() locationNumber] == 0);
+  CHECK([the_device() maxTransferRate] == 0 && [the_device() peerGroupID] == 0 && [the_device() peerIndex] == 0);
+  CHECK([the_device() peerCount] == 0);
+  MTLArchitecture* kind = [the_device() architecture];
   CHECK([[kind name] length] > 0 && [[[[kind copy] autorelease] name] isEqualToString:[kind name]]);
   MTLTimestamp* nowhere = nil;
-  CHECK_RAISES([g_device sampleTimestamps:nowhere gpuTimestamp:nowhere]);
+  CHECK_RAISES([the_device() sampleTimestamps:nowhere gpuTimestamp:nowhere]);
   // Every device makes heaps for temporary memory, and takes them back.
   MTLHeapDescriptor* room = [[MTLHeapDescriptor new] autorelease];
   [room setSize:64];
-  id<MPSHeapProvider> provider = (id<MPSHeapProvider>)g_device;
+  id<MPSHeapProvider> provider = (id<MPSHeapProvider>)the_device();
   id<MTLHeap> heap = [provider newHeapWithDescriptor:room];
   [provider retireHeap:heap cacheDelay:0];
   [heap release];
 }
+#else
+TEST(the_device_computes_with_a_shader) { compute_with(@"kernel void add() {}"); }
 #endif
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    values_of_descriptors_are_kept();
-    grids_are_made();
-    the_device_runs_kernels();
-#ifndef __APPLE__
-    every_way_to_a_shader_is_refused();
-    textures_images_and_captures_are_refused();
-    messages_to_what_is_not_there();
-    the_device_says_what_it_is_not();
-#else
-    compute_with(@"kernel void add() {}");
-#endif
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

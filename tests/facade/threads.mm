@@ -4,9 +4,6 @@
 
 #include <thread>
 
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
-static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
-
 constexpr int kThreads = 4, kRuns = 150;
 
 template <class F>
@@ -24,7 +21,7 @@ static void on_threads(F work) {
 
 // Sums of a product, different for each thread and run; computed by matrices so that kernels run in parallel
 // inside too.
-static void every_thread_has_a_graph() {
+TEST(every_thread_has_a_graph) {
   static std::atomic<int> right{0};
   right = 0;
   on_threads([](int t) {
@@ -33,15 +30,8 @@ static void every_thread_has_a_graph() {
     MPSGraph* g = [[MPSGraph new] autorelease];
     const long n = 16 + t;
     MPSGraphTensor *x = placeholder(g, {n, n}), *w = variable(g, Array({n, n}, 0.5));
-    MPSGraphTensor* y = [g reductionSumWithTensor:[g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil]
-                                             axes:nil
-                                             name:nil];
-    MPSGraphOperation* step = [g assignVariable:w
-                              withValueOfTensor:[g additionWithPrimaryTensor:w
-                                                             secondaryTensor:[g constantWithScalar:0.5
-                                                                                          dataType:MPSDataTypeFloat32]
-                                                                        name:nil]
-                                           name:nil];
+    MPSGraphTensor* y = total_of(g, matmul(g, x, w));
+    MPSGraphOperation* step = assigned(g, w, plus(g, w, scalar(g, 0.5)));
     for (int i = 0; i < kRuns; ++i) {
       @autoreleasepool {
         const double fill = i % 7 + t;
@@ -58,16 +48,14 @@ static void every_thread_has_a_graph() {
 }
 
 // Runs of one graph take turns: no write is lost, and no run mixes its feeds with another's.
-static void one_graph_from_every_thread() {
+TEST(one_graph_from_every_thread) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *counter = variable(g, Array({1}, 0.0)), *x = [g placeholderWithShape:numbers({-1, 8})
                                                                               dataType:MPSDataTypeFloat32
                                                                                   name:nil];
-  MPSGraphTensor* next = [g additionWithPrimaryTensor:counter
-                                      secondaryTensor:[g constantWithScalar:1 dataType:MPSDataTypeFloat32]
-                                                 name:nil];
-  MPSGraphOperation* step = [g assignVariable:counter withValueOfTensor:next name:nil];
-  MPSGraphTensor* y = [g reductionSumWithTensor:[g squareWithTensor:x name:nil] axes:nil name:nil];
+  MPSGraphTensor* next = plus(g, counter, scalar(g, 1));
+  MPSGraphOperation* step = assigned(g, counter, next);
+  MPSGraphTensor* y = total_of(g, [g squareWithTensor:x name:nil]);
   static std::atomic<int> right{0};
   right = 0;
   on_threads([&](int t) {
@@ -92,17 +80,11 @@ static void one_graph_from_every_thread() {
   CHECK(read_array([results objectForKey:counter]).values.front() == kThreads * kRuns);
 }
 
-static void one_executable_from_every_thread() {
+TEST(one_executable_from_every_thread) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 8}) dataType:MPSDataTypeFloat32 name:nil];
-  MPSGraphTensor* y = [g reductionSumWithTensor:[g squareWithTensor:x name:nil] axes:nil name:nil];
-  MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:numbers({-1, 8})
-                                                               dataType:MPSDataTypeFloat32] autorelease];
-  MPSGraphExecutable* executable = [g compileWithDevice:nil
-                                                  feeds:pair(type, x)
-                                          targetTensors:list(y)
-                                       targetOperations:nil
-                                  compilationDescriptor:nil];
+  MPSGraphTensor* y = total_of(g, [g squareWithTensor:x name:nil]);
+  MPSGraphExecutable* executable = compiled(g, {x}, list(y));
   static std::atomic<int> right{0};
   right = 0;
   on_threads([&](int t) {
@@ -124,12 +106,10 @@ static void one_executable_from_every_thread() {
   CHECK(right == kThreads * kRuns);
 }
 
-static void asynchronous_runs_from_every_thread() {
+TEST(asynchronous_runs_from_every_thread) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *counter = variable(g, Array({1}, 0.0)), *x = placeholder(g, {1});
-  MPSGraphOperation* step = [g assignVariable:counter
-                            withValueOfTensor:[g additionWithPrimaryTensor:counter secondaryTensor:x name:nil]
-                                         name:nil];
+  MPSGraphOperation* step = assigned(g, counter, plus(g, counter, x));
   static std::atomic<int> completed{0};
   completed = 0;
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
@@ -157,12 +137,4 @@ static void asynchronous_runs_from_every_thread() {
   dispatch_release(done);
 }
 
-int main() {
-  @autoreleasepool {
-    every_thread_has_a_graph();
-    one_graph_from_every_thread();
-    one_executable_from_every_thread();
-    asynchronous_runs_from_every_thread();
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

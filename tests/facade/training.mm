@@ -3,60 +3,20 @@
 
 #include "graph_testing.h"
 
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
-
-static MPSGraphTensor* scalar(MPSGraph* g, double value) {
-  return [g constantWithScalar:value dataType:MPSDataTypeFloat32];
-}
-
-static MPSGraphTensor* plus(MPSGraph* g, MPSGraphTensor* a, MPSGraphTensor* b) {
-  return [g additionWithPrimaryTensor:a secondaryTensor:b name:nil];
-}
-
 // The assigns of one step of gradient descent.
 static NSArray* descent(MPSGraph* g, MPSGraphTensor* loss, NSArray* variables, double rate) {
   NSDictionary* gradients = [g gradientForPrimaryTensor:loss withTensors:variables name:nil];
   NSMutableArray* assigns = [NSMutableArray array];
   for (MPSGraphTensor* state in variables) {
-    MPSGraphTensor* updated = [g stochasticGradientDescentWithLearningRateTensor:scalar(g, rate)
-                                                                    valuesTensor:state
-                                                                  gradientTensor:[gradients objectForKey:state]
-                                                                            name:nil];
-    [assigns addObject:[g assignVariable:state withValueOfTensor:updated name:nil]];
+    MPSGraphTensor* updated = descended(g, scalar(g, rate), state, [gradients objectForKey:state]);
+    [assigns addObject:assigned(g, state, updated)];
   }
   return assigns;
 }
 
-// y = 3 x0 - 2 x1 + 0.5 without noise: the coefficients themselves come out.
-static void linear_regression() {
-  Session session;
-  MPSGraph* g = session.graph();
-  MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 2}) dataType:MPSDataTypeFloat32 name:@"x"];
-  MPSGraphTensor* y = [g placeholderWithShape:numbers({-1, 1}) dataType:MPSDataTypeFloat32 name:@"y"];
-  MPSGraphTensor *w = variable(g, Array({2, 1}, 0.0)), *b = variable(g, Array({1}, 0.0));
-  MPSGraphTensor* predicted = plus(g, [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil], b);
-  MPSGraphTensor* error = [g subtractionWithPrimaryTensor:predicted secondaryTensor:y name:nil];
-  MPSGraphTensor* loss = [g meanOfTensor:[g squareWithTensor:error name:nil] axes:numbers({0, 1}) name:nil];
-  NSArray* step = descent(g, loss, [NSArray arrayWithObjects:w, b, nil], 0.25);
-  double first = 0, last = 0;
-  for (int i = 0; i < 150; ++i) {
-    const long n = i % 3 == 2 ? 8 : 16;  // the last batch of an epoch is smaller
-    const Array inputs = random_array({n, 2}, -1, 1);
-    Array outputs({n, 1});
-    for (long k = 0; k < n; ++k) outputs.at({k, 0}) = 3 * inputs.at({k, 0}) - 2 * inputs.at({k, 1}) + 0.5;
-    session.set(x, inputs);
-    session.set(y, outputs);
-    last = session.run({loss}, step).front().values.front();
-    if (i == 0) first = last;
-  }
-  CHECK(first > 1 && last < 1e-6);
-  CHECK_ARRAY_WITHIN(1e-4, session.run(w), Array({2, 1}, {3, -2}));
-  CHECK_ARRAY_WITHIN(1e-4, session.run(b), Array({1}, 0.5));
-}
-
 // Fifty steps of descent on a two-layer network, parameter for parameter against the same in double
 // precision.
-static void a_perceptron_against_double_precision() {
+TEST(a_perceptron_against_double_precision) {
   const long n = 8, in = 3, hidden = 5;
   Session session;
   MPSGraph* g = session.graph();
@@ -65,16 +25,10 @@ static void a_perceptron_against_double_precision() {
         w2 = random_array({hidden, 1}, -1, 1);
   MPSGraphTensor *tw1 = variable(g, w1), *tb1 = variable(g, b1), *tw2 = variable(g, w2);
   MPSGraphTensor *x = session.feed(inputs), *y = session.feed(outputs);
-  MPSGraphTensor* h =
-      [g tanhWithTensor:plus(g, [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:tw1 name:nil], tb1)
-                   name:nil];
-  MPSGraphTensor* error = [g subtractionWithPrimaryTensor:[g matrixMultiplicationWithPrimaryTensor:h
-                                                                                   secondaryTensor:tw2
-                                                                                              name:nil]
-                                          secondaryTensor:y
-                                                     name:nil];
+  MPSGraphTensor* h = [g tanhWithTensor:plus(g, matmul(g, x, tw1), tb1) name:nil];
+  MPSGraphTensor* error = minus(g, matmul(g, h, tw2), y);
   MPSGraphTensor* loss = [g meanOfTensor:[g squareWithTensor:error name:nil] axes:numbers({0, 1}) name:nil];
-  NSArray* step = descent(g, loss, [NSArray arrayWithObjects:tw1, tb1, tw2, nil], 0.1);
+  NSArray* step = descent(g, loss, list(tw1, tb1, tw2), 0.1);
   for (int i = 0; i < 50; ++i) {
     session.run({}, step);
     Array d1({in, hidden}), db({hidden}), d2({hidden, 1});
@@ -149,9 +103,7 @@ struct ConvolutionalNetwork {
     MPSGraphTensor* x =
         plus(g, [g convolution2DWithSourceTensor:images weightsTensor:kernel descriptor:same name:nil], bias);
     x = [g maxPooling2DWithSourceTensor:[g reLUWithTensor:x name:nil] descriptor:half name:nil];
-    x = [g matrixMultiplicationWithPrimaryTensor:[g reshapeTensor:x withShape:numbers({n, 36}) name:nil]
-                                 secondaryTensor:weights
-                                            name:nil];
+    x = matmul(g, [g reshapeTensor:x withShape:numbers({n, 36}) name:nil], weights);
     loss = [g softMaxCrossEntropyWithSourceTensor:x
                                      labelsTensor:labels
                                              axis:1
@@ -161,41 +113,21 @@ struct ConvolutionalNetwork {
                                       secondaryTensor:[g reductionArgMaximumWithTensor:labels axis:1 name:nil]
                                                  name:nil];
     accuracy = [g meanOfTensor:[g castTensor:right toType:MPSDataTypeFloat32 name:nil] axes:numbers({0, 1}) name:nil];
-    step = descent(g, loss, [NSArray arrayWithObjects:kernel, bias, weights, nil], 0.5);
+    step = descent(g, loss, list(kernel, bias, weights), 0.5);
   }
 };
 
-static void a_convolutional_network_learns() {
-  id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
-  id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
+TEST(a_convolutional_network_learns) {
   MPSGraph* g = [[MPSGraph new] autorelease];
   const long n = 16;
   const ConvolutionalNetwork net(g, n);
-  auto shaped = [](MPSGraphTensor* t) {
-    return [[[MPSGraphShapedType alloc] initWithShape:[t shape] dataType:[t dataType]] autorelease];
-  };
-  NSDictionary* types =
-      [NSDictionary dictionaryWithObjectsAndKeys:shaped(net.images), net.images, shaped(net.labels), net.labels, nil];
-  MPSGraphExecutable* trains = [g compileWithDevice:nil
-                                              feeds:types
-                                      targetTensors:list(net.loss)
-                                   targetOperations:net.step
-                              compilationDescriptor:nil];
-  MPSGraphExecutable* evaluates = [g compileWithDevice:nil
-                                                 feeds:types
-                                         targetTensors:list(net.accuracy)
-                                      targetOperations:nil
-                                 compilationDescriptor:nil];
+  MPSGraphExecutable* trains = compiled(g, {net.images, net.labels}, list(net.loss), net.step);
+  MPSGraphExecutable* evaluates = compiled(g, {net.images, net.labels}, list(net.accuracy));
   auto batch = [&](MPSGraphExecutable* executable) {
     const Pictures drawn(n);
     NSDictionary* feeds = [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(drawn.pictures), net.images,
                                                                      tensor_data(drawn.classes), net.labels, nil];
-    NSMutableArray* inputs = [NSMutableArray array];
-    for (MPSGraphTensor* tensor in [executable feedTensors]) [inputs addObject:[feeds objectForKey:tensor]];
-    NSArray* results = [executable runWithMTLCommandQueue:queue
-                                              inputsArray:inputs
-                                             resultsArray:nil
-                                      executionDescriptor:nil];
+    NSArray* results = results_of(executable, inputs_of(executable, feeds));
     return read_array([results objectAtIndex:0]).values.front();
   };
   const double before = batch(trains);
@@ -211,11 +143,4 @@ static void a_convolutional_network_learns() {
   CHECK(hits / 10 > 0.95);
 }
 
-int main() {
-  @autoreleasepool {
-    linear_regression();
-    a_perceptron_against_double_precision();
-    a_convolutional_network_learns();
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

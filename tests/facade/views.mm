@@ -1,34 +1,28 @@
 // Views of arrays, arrays over buffers, and what goes from arrays to buffers and back with another type.
 
-#import <Foundation/Foundation.h>
-#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
-
 #include <algorithm>
 
 #include "buffer_bytes.h"
 
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
-
-static MPSNDArrayDescriptor* descriptor(std::initializer_list<int> shape, MPSDataType type = MPSDataTypeFloat32) {
+static MPSNDArrayDescriptor* descriptor(const std::vector<long>& shape, MPSDataType type = MPSDataTypeFloat32) {
   return [MPSNDArrayDescriptor descriptorWithDataType:type shape:numbers(shape)];
 }
 
-static MPSNDArray* array_of(std::initializer_list<int> shape, std::vector<float> values) {
-  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:g_device descriptor:descriptor(shape)] autorelease];
+static MPSNDArray* array_of(const std::vector<long>& shape, std::vector<float> values) {
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:the_device() descriptor:descriptor(shape)] autorelease];
   [array writeBytes:values.data() strideBytes:nil];
   return array;
 }
 
 // A view by the descriptor, made by a command buffer that is finished.
 static MPSNDArray* view(MPSNDArray* array, MPSNDArrayDescriptor* of, MPSAliasingStrategy aliasing) {
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   MPSNDArray* made = [array arrayViewWithCommandBuffer:commands descriptor:of aliasing:aliasing];
   finish(commands);
   return made;
 }
 
-static void descriptors_slice_and_transpose() {
+TEST(descriptors_slice_and_transpose) {
   MPSNDArrayDescriptor* d = descriptor({2, 3, 4});
   CHECK([d sliceRangeForDimension:0].start == 0 && [d sliceRangeForDimension:0].length == 4);
   CHECK([d sliceRangeForDimension:7].start == 0 && [d sliceRangeForDimension:7].length == 1);
@@ -66,7 +60,7 @@ static void descriptors_slice_and_transpose() {
 }
 
 // value(i, j, k) = 12 i + 4 j + k
-static void views_share_the_memory_of_their_array() {
+TEST(views_share_the_memory_of_their_array) {
   MPSNDArray* array = array_of({2, 3, 4}, counted(24));
   MPSNDArrayDescriptor* d = [array descriptor];
   [d sliceDimension:0 withSubrange:MPSDimensionSlice{1, 2}];
@@ -102,7 +96,7 @@ static void views_share_the_memory_of_their_array() {
   CHECK(values_of<float>(nested) == std::vector<float>({-5, -6, -7, -8}));
 }
 
-static void views_of_another_shape_and_copies() {
+TEST(views_of_another_shape_and_copies) {
   MPSNDArray* array = array_of({2, 6}, counted(12));
   MPSNDArray* reshaped = view(array, descriptor({3, 4}), MPSAliasingStrategyShallAlias);
   CHECK([reshaped lengthOfDimension:0] == 4 && [reshaped parent] == array);
@@ -139,7 +133,7 @@ static void views_of_another_shape_and_copies() {
 }
 
 // y = 2 x, into a view, of a view.
-static void graphs_read_and_write_views() {
+TEST(graphs_read_and_write_views) {
   MPSNDArray *array = array_of({3, 4}, counted(12)), *target = array_of({4, 5}, std::vector<float>(20, -1));
   MPSNDArrayDescriptor *from = [array descriptor], *to = [target descriptor];
   [from transposeDimension:0 withDimension:1];
@@ -153,7 +147,7 @@ static void graphs_read_and_write_views() {
   MPSGraphTensorData* in = data(view(array, from, MPSAliasingStrategyShallAlias));
   MPSGraphTensorData* out = data(view(target, to, MPSAliasingStrategyShallAlias));
   CHECK([[in shape] isEqual:numbers({2, 3})]);
-  [graph runWithMTLCommandQueue:g_queue
+  [graph runWithMTLCommandQueue:the_queue()
                           feeds:[NSDictionary dictionaryWithObject:in forKey:x]
                targetOperations:nil
               resultsDictionary:[NSDictionary dictionaryWithObject:out forKey:y]];
@@ -162,7 +156,7 @@ static void graphs_read_and_write_views() {
 }
 
 // The results are columns of one array, of which others are fed: no element belongs to two.
-static void results_interleave() {
+TEST(results_interleave) {
   MPSNDArray* array = array_of({3, 4}, counted(12));
   const auto columns = [&](NSUInteger first, NSUInteger count) {
     MPSNDArrayDescriptor* of = [array descriptor];
@@ -174,7 +168,7 @@ static void results_interleave() {
   MPSGraphTensor* negated = [graph negativeWithTensor:x name:nil];
   MPSGraphTensor* doubled = [graph additionWithPrimaryTensor:x secondaryTensor:x name:nil];
   const auto run = [&](NSUInteger fed, NSUInteger first, NSUInteger second) {
-    [graph runWithMTLCommandQueue:g_queue
+    [graph runWithMTLCommandQueue:the_queue()
                             feeds:[NSDictionary dictionaryWithObject:columns(fed, 1) forKey:x]
                  targetOperations:nil
                 resultsDictionary:[NSDictionary dictionaryWithObjectsAndKeys:columns(first, 1), negated,
@@ -187,7 +181,7 @@ static void results_interleave() {
 #ifndef __APPLE__
   CHECK_RAISES(run(0, 2, 2));
   MPSGraphTensor* wide = [graph concatTensor:x withTensor:x dimension:1 name:nil];
-  CHECK_RAISES([graph runWithMTLCommandQueue:g_queue
+  CHECK_RAISES([graph runWithMTLCommandQueue:the_queue()
                                        feeds:[NSDictionary dictionaryWithObject:columns(0, 1) forKey:x]
                             targetOperations:nil
                            resultsDictionary:[NSDictionary dictionaryWithObjectsAndKeys:columns(1, 2), wide,
@@ -196,11 +190,11 @@ static void results_interleave() {
 #endif
 }
 
-static void data_goes_to_buffers_and_back() {
+TEST(data_goes_to_buffers_and_back) {
   MPSNDArray* array = array_of({2, 3}, {1.5f, -2.5f, 3, 4, 5, 250});
-  id<MTLBuffer> plain = buffer_of(g_device, std::vector<float>(7, 9)),
-                integers = buffer_of(g_device, std::vector<int16_t>(10, 9));
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLBuffer> plain = buffer_of(the_device(), std::vector<float>(7, 9)),
+                integers = buffer_of(the_device(), std::vector<int16_t>(10, 9));
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   [array exportDataWithCommandBuffer:commands
                             toBuffer:plain
                  destinationDataType:MPSDataTypeFloat32
@@ -217,9 +211,9 @@ static void data_goes_to_buffers_and_back() {
   CHECK(values_in<int16_t>(integers) == std::vector<int16_t>({9, 1, -2, 3, 9, 9, 4, 5, 250, 9}));
 
   // Upside down, of halves: 1, 2, 0.5, -4, 8, 0.25.
-  id<MTLBuffer> halves = buffer_of<uint16_t>(g_device, {0x3c00, 0x4000, 0x3800, 0xc400, 0x4800, 0x3400});
+  id<MTLBuffer> halves = buffer_of<uint16_t>(the_device(), {0x3c00, 0x4000, 0x3800, 0xc400, 0x4800, 0x3400});
   NSInteger up[] = {-6};
-  commands = [g_queue commandBuffer];
+  commands = [the_queue() commandBuffer];
   [array importDataWithCommandBuffer:commands
                           fromBuffer:halves
                       sourceDataType:MPSDataTypeFloat16
@@ -232,9 +226,9 @@ static void data_goes_to_buffers_and_back() {
   MPSNDArrayDescriptor* d = [array descriptor];
   [d transposeDimension:0 withDimension:1];
   MPSNDArray* transposed = view(array, d, MPSAliasingStrategyShallAlias);
-  id<MTLBuffer> ints = buffer_of<int32_t>(g_device, {10, 20, 30, 40, 50, 60});
-  id<MTLBuffer> doubled = buffer_of(g_device, std::vector<float>(6));
-  commands = [g_queue commandBuffer];
+  id<MTLBuffer> ints = buffer_of<int32_t>(the_device(), {10, 20, 30, 40, 50, 60});
+  id<MTLBuffer> doubled = buffer_of(the_device(), std::vector<float>(6));
+  commands = [the_queue() commandBuffer];
   [transposed importDataWithCommandBuffer:commands
                                fromBuffer:ints
                            sourceDataType:MPSDataTypeInt32
@@ -251,9 +245,9 @@ static void data_goes_to_buffers_and_back() {
 }
 
 // As many strides as dimensions begin with the fastest one; the header's own, one less, begin with rows.
-static void strides_of_buffers() {
+TEST(strides_of_buffers) {
   struct Row {
-    std::initializer_list<int> shape;
+    std::vector<long> shape;
     std::vector<NSInteger> strides;
     NSUInteger offset;
     std::vector<float> written;  // over nines
@@ -273,9 +267,9 @@ static void strides_of_buffers() {
   for (Row row : rows) {
     size_t count = 1;
     for (int length : row.shape) count *= static_cast<size_t>(length);
-    id<MTLBuffer> buffer = buffer_of(g_device, std::vector<float>(row.written.size(), 9));
+    id<MTLBuffer> buffer = buffer_of(the_device(), std::vector<float>(row.written.size(), 9));
     MPSNDArray *array = array_of(row.shape, counted(count)), *back = array_of(row.shape, std::vector<float>(count));
-    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
     [array exportDataWithCommandBuffer:commands
                               toBuffer:buffer
                    destinationDataType:MPSDataTypeFloat32
@@ -298,12 +292,12 @@ static void strides_of_buffers() {
   }
 }
 
-static void temporary_arrays_count_their_reads() {
-  id<MTLBuffer> out = buffer_of(g_device, std::vector<float>(4)), in = buffer_of(g_device, counted(4));
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+TEST(temporary_arrays_count_their_reads) {
+  id<MTLBuffer> out = buffer_of(the_device(), std::vector<float>(4)), in = buffer_of(the_device(), counted(4));
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   MPSTemporaryNDArray* array = [MPSTemporaryNDArray temporaryNDArrayWithCommandBuffer:commands
                                                                            descriptor:descriptor({4})];
-  CHECK([array isKindOfClass:[MPSTemporaryNDArray class]] && [array device] == g_device);
+  CHECK([array isKindOfClass:[MPSTemporaryNDArray class]] && [array device] == the_device());
   CHECK([array readCount] == 1);
   [array setReadCount:2];
   [array importDataWithCommandBuffer:commands fromBuffer:in sourceDataType:MPSDataTypeFloat32 offset:0 rowStrides:nil];
@@ -327,9 +321,9 @@ static void temporary_arrays_count_their_reads() {
   CHECK(values_in<float>(out) == counted(4));
 }
 
-static void allocators_make_arrays() {
-  MPSKernel* kernel = [[[MPSKernel alloc] initWithDevice:g_device] autorelease];
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+TEST(allocators_make_arrays) {
+  MPSKernel* kernel = [[[MPSKernel alloc] initWithDevice:the_device()] autorelease];
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   MPSNDArray* lasting = [[MPSNDArray defaultAllocator] arrayForCommandBuffer:commands
                                                              arrayDescriptor:descriptor({2, 3})
                                                                       kernel:kernel];
@@ -343,12 +337,12 @@ static void allocators_make_arrays() {
 }
 
 #ifndef __APPLE__  // declared by SDKs from macOS 15 on
-static void arrays_lie_in_buffers() {
-  id<MTLBuffer> buffer = buffer_of(g_device, counted(10));
+TEST(arrays_lie_in_buffers) {
+  id<MTLBuffer> buffer = buffer_of(the_device(), counted(10));
   MPSNDArrayDescriptor* dense = descriptor({2, 3});
   [dense setPreferPackedRows:YES];
   MPSNDArray* array = [[[MPSNDArray alloc] initWithBuffer:buffer offset:8 descriptor:dense] autorelease];
-  CHECK([array userBuffer] == buffer && [array device] == g_device);
+  CHECK([array userBuffer] == buffer && [array device] == the_device());
   CHECK(values_of<float>(array) == std::vector<float>({2, 3, 4, 5, 6, 7}));
   std::vector<float> six(6, -1);
   [array writeBytes:six.data() strideBytes:nil];
@@ -366,7 +360,7 @@ static void arrays_lie_in_buffers() {
   CHECK_RAISES([[MPSNDArray alloc] initWithBuffer:buffer offset:0 descriptor:nothing]);
 }
 
-static void views_have_any_strides() {
+TEST(views_have_any_strides) {
   MPSNDArray* array = array_of({3, 4}, counted(12));
   MPSNDArray* diagonal = [array arrayViewWithShape:numbers({3}) strides:numbers({5})];
   CHECK([diagonal parent] == array);
@@ -391,11 +385,11 @@ static void views_have_any_strides() {
   CHECK_RAISES([array arrayViewWithDimensionCount:2 dimensionSizes:nowhere strides:strides]);
 }
 
-static void mistakes_raise() {
+TEST(mistakes_raise) {
   id nothing = nil;
   MPSNDArray* array = array_of({2, 3}, counted(6));
-  id<MTLBuffer> buffer = buffer_of(g_device, std::vector<float>(6));
-  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  id<MTLBuffer> buffer = buffer_of(the_device(), std::vector<float>(6));
+  id<MTLCommandBuffer> commands = [the_queue() commandBuffer];
   const auto out = [&](id<MTLBuffer> to, MPSDataType type, NSUInteger offset, NSInteger* rows) {
     [array exportDataWithCommandBuffer:commands toBuffer:to destinationDataType:type offset:offset rowStrides:rows];
   };
@@ -433,7 +427,7 @@ static void mistakes_raise() {
                                       descriptor:[array descriptor]
                                         aliasing:MPSAliasingStrategyAliasingReserved]);
   for (id<MTLDevice> other in [MTLCopyAllDevices() autorelease]) {
-    if (other != g_device) CHECK_RAISES(out(buffer_of(other, counted(6)), MPSDataTypeFloat32, 0, nil));
+    if (other != the_device()) CHECK_RAISES(out(buffer_of(other, counted(6)), MPSDataTypeFloat32, 0, nil));
   }
   // The command buffer stays usable.
   out(buffer, MPSDataTypeFloat32, 0, nil);
@@ -442,26 +436,4 @@ static void mistakes_raise() {
 }
 #endif
 
-int main() {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueue];
-    descriptors_slice_and_transpose();
-    views_share_the_memory_of_their_array();
-    views_of_another_shape_and_copies();
-    graphs_read_and_write_views();
-    results_interleave();
-    data_goes_to_buffers_and_back();
-    strides_of_buffers();
-    temporary_arrays_count_their_reads();
-    allocators_make_arrays();
-#ifndef __APPLE__
-    arrays_lie_in_buffers();
-    views_have_any_strides();
-    mistakes_raise();
-#endif
-    [g_queue release];
-    [g_device release];
-  }
-  return check::summary();
-}
+int main(int count, char** arguments) { return check::run(count, arguments); }

@@ -25,6 +25,18 @@ inline Along same(Along axis, bool lower = false) {
   return axis;
 }
 
+inline constexpr auto kExplicit = MPSGraphPaddingStyleExplicit, kValid = MPSGraphPaddingStyleTF_VALID,
+                      kSame = MPSGraphPaddingStyleTF_SAME, kSameLower = MPSGraphPaddingStyleONNX_SAME_LOWER;
+
+// The axes with the padding that the style makes.
+inline std::vector<Along> padded(std::vector<Along> axes, MPSGraphPaddingStyle style) {
+  for (Along& axis : axes) {
+    if (style == kSame) axis = same(axis);
+    if (style == kSameLower) axis = same(axis, true);
+  }
+  return axes;
+}
+
 // Calls f(positions, places inside, taps) for each element that each window sees.
 template <class F>
 void for_each_seen(const std::vector<Along>& axes, F f) {
@@ -53,10 +65,34 @@ inline Index joined(const Index& a, const Index& b, const Index& c = {}) {
   return all;
 }
 
-inline NSUInteger unsign(long value) { return static_cast<NSUInteger>(value); }
+// Windows over the last four axes of a source, and those before.
+struct FourAxes {
+  Shape outer;
+  std::vector<Along> axes;
+  MPSGraphPaddingStyle style;
+  bool rounds_up = false, counts_padding = false;
 
-// A shape as a constant of the graph.
-inline MPSGraphTensor* shape_constant(MPSGraph* graph, const Shape& shape) {
-  return constant(graph, Array({static_cast<long>(shape.size())}, std::vector<double>(shape.begin(), shape.end()),
-                               MPSDataTypeInt32));
-}
+  std::vector<Along> padded() const {
+    std::vector<Along> all = ::padded(axes, style);
+    for (Along& axis : all) axis.rounds_up = rounds_up;
+    return all;
+  }
+  Shape source() const {
+    Shape shape = outer;
+    for (const Along& axis : axes) shape.push_back(axis.extent);
+    return shape;
+  }
+  Shape result() const {
+    Shape shape = outer;
+    for (const Along& axis : padded()) shape.push_back(axis.windows());
+    return shape;
+  }
+  template <class F>
+  void for_each(F f) const {
+    for_each_index(outer, [&](const Index& n) {
+      for_each_seen(padded(), [&](const Index& window, const Index& place, const Index& tap) {
+        f(joined(n, window), joined(n, place), tap);
+      });
+    });
+  }
+};

@@ -1,233 +1,9 @@
 // Objects of a wrong class, and nil, in place of each object that each selector takes: an NSInvalidArgumentException
 // that names the class. What is sent comes from api.json, the argument of this program.
 
-#import <Foundation/Foundation.h>
-#import <MetalPerformanceShaders/MetalPerformanceShaders.h>
-#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+#include "api_objects.h"
 
-#include <objc/runtime.h>
-
-#include <cctype>
-#include <cstring>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "check.h"
-
-static MPSGraph* g_graph;
-static id<MTLDevice> g_device;
-static id<MTLCommandQueue> g_queue;
-static MPSGraphTensor *g_x, *g_y;
 static int g_named, g_other;
-
-static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
-static NSDictionary* map(id key, id value) { return [NSDictionary dictionaryWithObject:value forKey:key]; }
-static NSNumber* number(int value) { return [NSNumber numberWithInt:value]; }
-static MPSShape* shape() { return [NSArray arrayWithObjects:number(2), number(3), nil]; }
-static NSString* string(const std::string& text) { return [NSString stringWithUTF8String:text.c_str()]; }
-
-// Which tensors and numbers fit a selector is not known here: one of these does.
-struct Fit {
-  MPSGraphTensor *first, *others;
-  MPSShape* numbers;
-  NSUInteger integer;
-  MPSDataType type;
-};
-static std::vector<Fit> g_fits;
-static const Fit* g_fit;
-
-static id image() {
-  MPSImageDescriptor* descriptor =
-      [MPSImageDescriptor imageDescriptorWithChannelFormat:MPSImageFeatureChannelFormatFloat32
-                                                     width:3
-                                                    height:2
-                                           featureChannels:4];
-  return [[[MPSImage alloc] initWithDevice:g_device imageDescriptor:descriptor] autorelease];
-}
-static MPSMatrixDescriptor* rows() {
-  return [MPSMatrixDescriptor matrixDescriptorWithRows:2 columns:2 rowBytes:16 dataType:MPSDataTypeFloat32];
-}
-static id row() { return [MPSVectorDescriptor vectorDescriptorWithLength:2 dataType:MPSDataTypeFloat32]; }
-static id buffer() { return [[g_device newBufferWithLength:4096 options:MTLResourceStorageModeShared] autorelease]; }
-static id event() { return [[g_device newSharedEvent] autorelease]; }
-static id shaped_type() {
-  return [[[MPSGraphShapedType alloc] initWithShape:shape() dataType:MPSDataTypeFloat32] autorelease];
-}
-static id array_descriptor() { return [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32 shape:shape()]; }
-static id array() { return [[[MPSNDArray alloc] initWithDevice:g_device descriptor:array_descriptor()] autorelease]; }
-static id tensor_data() { return [[[MPSGraphTensorData alloc] initWithMPSNDArray:array()] autorelease]; }
-static id temporary_array() {
-  return [MPSTemporaryNDArray temporaryNDArrayWithCommandBuffer:[g_queue commandBuffer] descriptor:array_descriptor()];
-}
-static id product() {
-  return [[[MPSMatrixMultiplication alloc] initWithDevice:g_device resultRows:2 resultColumns:2
-                                          interiorColumns:2] autorelease];
-}
-static id product_with_vector() {
-  return [[[MPSMatrixVectorMultiplication alloc] initWithDevice:g_device rows:2 columns:2] autorelease];
-}
-static id executable() {
-  return [g_graph compileWithDevice:nil
-                              feeds:map(g_x, shaped_type())
-                      targetTensors:list(g_y)
-                   targetOperations:nil
-              compilationDescriptor:nil];
-}
-static id heap() {
-  MTLHeapDescriptor* room = [[MTLHeapDescriptor new] autorelease];
-  [room setSize:4096];
-  return [[g_device newHeapWithDescriptor:room] autorelease];
-}
-static id variable() {
-  return [[g_graph variableWithData:[NSMutableData dataWithLength:24]
-                              shape:shape()
-                           dataType:MPSDataTypeFloat32
-                               name:nil] operation];
-}
-static id pooling2d() {
-  MPSGraphPooling2DOpDescriptor* descriptor = [[MPSGraphPooling2DOpDescriptor new] autorelease];
-  [descriptor setReturnIndicesMode:MPSGraphPoolingReturnIndicesGlobalFlatten2D];
-  return descriptor;
-}
-static id pooling4d() {
-  MPSGraphPooling4DOpDescriptor* descriptor = [[MPSGraphPooling4DOpDescriptor new] autorelease];
-  [descriptor setReturnIndicesMode:MPSGraphPoolingReturnIndicesGlobalFlatten4D];
-  return descriptor;
-}
-static id block() {
-  return [[^id(void*, void*) {
-    return nil;
-  } copy] autorelease];
-}
-
-// How to make an object of what a declaration names, where that is not its class's new.
-static const std::map<std::string, id (*)()> g_makers = {
-    {"MPSCommandBuffer", []() -> id { return [MPSCommandBuffer commandBufferFromCommandQueue:g_queue]; }},
-    {"MPSGraph", []() -> id { return g_graph; }},
-    {"MPSGraphDevice", []() -> id { return [MPSGraphDevice deviceWithMTLDevice:g_device]; }},
-    {"MPSGraphExecutable", executable},
-    {"MPSGraphOperation", []() -> id { return [g_y operation]; }},
-    {"MPSGraphPooling2DOpDescriptor", pooling2d},
-    {"MPSGraphPooling4DOpDescriptor", pooling4d},
-    {"MPSGraphTensor", []() -> id { return g_fit->first; }},
-    {"MPSGraphTensorData", tensor_data},
-    {"MPSGraphTensorDataDictionary", []() -> id { return map(g_x, tensor_data()); }},
-    {"MPSGraphTensorShapedTypeDictionary", []() -> id { return map(g_x, shaped_type()); }},
-    {"MPSGraphType", shaped_type},
-    {"MPSGraphVariableOp", variable},
-    {"MPSHeapProvider", []() -> id { return g_device; }},
-    {"MPSImage", image},
-    {"MPSImageAllocator", []() -> id { return [MPSImage defaultAllocator]; }},
-    {"MPSImageBatch", []() -> id { return list(image()); }},
-    {"MPSMatrix", []() -> id { return [[[MPSMatrix alloc] initWithBuffer:buffer() descriptor:rows()] autorelease]; }},
-    {"MPSMatrixDescriptor", []() -> id { return rows(); }},
-    {"MPSMatrixMultiplication", product},
-    {"MPSMatrixVectorMultiplication", product_with_vector},
-    {"MPSNDArray", array},
-    {"MPSNDArrayAllocator", []() -> id { return [MPSNDArray defaultAllocator]; }},
-    {"MPSNDArrayDescriptor", array_descriptor},
-    {"MPSNNPadding", []() -> id { return [MPSNNDefaultPadding paddingWithMethod:MPSNNPaddingMethodSizeSame]; }},
-    {"MPSShape", []() -> id { return g_fit->numbers; }},
-    {"MPSTemporaryNDArray", temporary_array},
-    {"MPSVector", []() -> id { return [[[MPSVector alloc] initWithBuffer:buffer() descriptor:row()] autorelease]; }},
-    {"MPSVectorDescriptor", row},
-    {"MTLBlitCommandEncoder", []() -> id { return [[g_queue commandBuffer] blitCommandEncoder]; }},
-    {"MTLBuffer", buffer},
-    {"MTLCommandBuffer", []() -> id { return [g_queue commandBuffer]; }},
-    {"MTLCommandEncoder", []() -> id { return [[g_queue commandBuffer] blitCommandEncoder]; }},
-    {"MTLCommandQueue", []() -> id { return g_queue; }},
-    {"MTLDevice", []() -> id { return g_device; }},
-    {"MTLEvent", event},
-    {"MTLFence", []() -> id { return [[g_device newFence] autorelease]; }},
-    {"MTLHeap", heap},
-    {"MTLResource", buffer},
-    {"MTLSharedEvent", event},
-    {"MTLSharedEventHandle", []() -> id { return [[event() newSharedEventHandle] autorelease]; }},
-    {"NSArray<NSNumber>", []() -> id { return g_fit->numbers; }},
-    {"NSData", []() -> id { return [NSMutableData dataWithLength:24]; }},
-    {"NSDictionary<NSString,NSObject>", []() -> id { return map(@"A", @"1"); }},
-    {"NSString", []() -> id { return @"text"; }},
-    {"NSURL", []() -> id { return [NSURL fileURLWithPath:@"/dev/null/none"]; }},
-    {"block", block},
-    {"dispatch_queue_t", []() -> id { return dispatch_get_global_queue(0, 0); }},
-};
-
-// "MPSGraphTensor" of "NSArray<MPSGraphTensor>"; "" of what is no array.
-static std::string element_of(const std::string& name) {
-  if (name == "MPSShape") return "NSNumber";
-  return name.starts_with("NSArray<") ? name.substr(8, name.size() - 9) : "";
-}
-
-// An object of that name; nil where there can be none.
-static id object_of(const std::string& name) {
-  const auto maker = g_makers.find(name);
-  if (maker != g_makers.end()) return maker->second();
-  const std::string element = element_of(name);
-  if (!element.empty()) {
-    const id made = object_of(element);
-    return made == nil ? [NSArray array] : list(made);
-  }
-  @try {
-    return [[NSClassFromString(string(name)) new] autorelease];
-  } @catch (NSException*) {
-    return nil;
-  }
-}
-
-// "MPSGraphTensor" of "copy MPSGraphTensor * _Nullable", "MTLBuffer" of "id<MTLBuffer>".
-static std::string name_of(std::string type) {
-  if (type.find("Block") != type.npos || type.find("Handler") != type.npos || type.find("(^)") != type.npos) {
-    return "block";
-  }
-  for (const char* word : {" _Nullable", "const ", "copy ", "nonatomic ", " *"}) {
-    for (size_t at; (at = type.find(word)) != type.npos;) type.erase(at, std::strlen(word));
-  }
-  return type.starts_with("id<") ? type.substr(3, type.size() - 4) : type;
-}
-
-// One message, whose arguments fit.
-class Message {
- public:
-  Message(id receiver, const std::string& selector, const std::vector<std::string>& types) {
-    const SEL sel = NSSelectorFromString(string(selector));
-    const Method method = class_getInstanceMethod(object_getClass(receiver), sel);
-    if (method == nullptr) return;
-    std::string encoded = method_getTypeEncoding(method);
-    std::erase(encoded, '?');  // of blocks, which GNUstep does not read
-    signature_ = [NSMethodSignature signatureWithObjCTypes:encoded.c_str()];
-    message_ = [NSInvocation invocationWithMethodSignature:signature_];
-    [message_ setTarget:receiver];
-    [message_ setSelector:sel];
-    bool is_first = true;
-    for (size_t i = 1; i < types.size(); ++i) {
-      const std::string name = name_of(types[i]);
-      if (takes_object(i)) set(i, name == "MPSGraphTensor" && !is_first ? g_fit->others : object_of(name));
-      else set_number(i, types[i]);
-      is_first &= name != "MPSGraphTensor";
-    }
-  }
-  bool exists() const { return message_ != nil; }
-  bool takes_object(size_t i) const { return *[signature_ getArgumentTypeAtIndex:i + 1] == '@'; }
-  void set(size_t i, id object) { [message_ setArgument:&object atIndex:static_cast<NSInteger>(i) + 1]; }
-  void send() { [message_ invoke]; }
-
- private:
-  void set_number(size_t i, const std::string& type) {
-    static uint64_t room[512];
-    for (uint64_t& word : room) word = 1;
-    char bytes[256] = {};
-    const auto put = [&](auto value) { std::memcpy(bytes, &value, sizeof value); };
-    if (type == "MPSDataType") put(g_fit->type);
-    else if (type == "NSUInteger" || type == "NSInteger") put(g_fit->integer);
-    else if (type.ends_with("*") && !type.ends_with("**") && !type.starts_with("NSZone")) put(&room[0]);
-    [message_ setArgument:bytes atIndex:static_cast<NSInteger>(i) + 1];
-  }
-
-  NSMethodSignature* signature_ = nil;
-  NSInvocation* message_ = nil;
-};
 
 // The reason of the NSInvalidArgumentException that the work raises; "" without one. Others are failures.
 static std::string reason_of(const std::function<void()>& work, const std::string& where) {
@@ -261,8 +37,8 @@ static std::vector<Wrong> wrong_for(const std::string& name) {
     wrong.push_back({list(text), text});
   }
   if (name.ends_with("Dictionary")) {
-    wrong.push_back({map(g_x, nothing), nothing});
-    wrong.push_back({map(text, [[object_of(name) allValues] firstObject]), text});
+    wrong.push_back({pair(nothing, g_x), nothing});
+    wrong.push_back({pair([[object_of(name) allValues] firstObject], text), text});
   }
   return wrong;
 }
@@ -306,14 +82,13 @@ static void wrong_objects_in(const std::function<id()>& receiver, const std::str
   }
 }
 
-static std::vector<std::string> types_of(id row) {
-  if ([row isKindOfClass:[NSDictionary class]]) row = [row objectForKey:@"row"];
-  std::vector<std::string> types;
-  if ([row isKindOfClass:[NSString class]]) types = {"void", [row UTF8String]};
-  else {
-    for (NSString* type in row) types.push_back([type UTF8String]);
-  }
-  return types;
+// Nothing but zeros: nothing ends the process, as an NSException does that meets a C++ handler.
+static void zeros_alone(id receiver, const std::string& selector, const std::vector<std::string>& types) {
+  if (receiver == nil || types.size() < 2) return;
+  Message message(receiver, selector, types);
+  if (!message.exists()) return;
+  message.clear();
+  reason_of([&] { message.send(); }, std::string(object_getClassName(receiver)) + " " + selector + " with zeros");
 }
 
 static void of_a_class(NSString* name, NSDictionary* declared) {
@@ -324,21 +99,20 @@ static void of_a_class(NSString* name, NSDictionary* declared) {
     const std::vector<std::string> types = types_of([methods objectForKey:method]);
     const std::string selector = [[method substringFromIndex:2] UTF8String];
     if (types.back() == "unavailable" || types.back() == "...") continue;
+    const auto receiver = [&]() -> id {
+      if (selector.starts_with("init")) return [made alloc];  // which goes with what it is sent
+      return [method hasPrefix:@"+"] ? made : object_of(text);
+    };
     @autoreleasepool {
-      wrong_objects_in(
-          [&]() -> id {
-            if (selector.starts_with("init")) return [made alloc];  // which goes with what it is sent
-            return [method hasPrefix:@"+"] ? made : object_of(text);
-          },
-          selector, types);
+      wrong_objects_in(receiver, selector, types);
+      zeros_alone(receiver(), selector, types);
     }
   }
   NSDictionary* properties = [declared objectForKey:@"properties"];
   for (NSString* property in properties) {
-    std::string setter = std::string("set") + [property UTF8String] + ":";
-    setter[3] = static_cast<char>(std::toupper(setter[3]));
     @autoreleasepool {
-      wrong_objects_in([&] { return object_of(text); }, setter, types_of([properties objectForKey:property]));
+      wrong_objects_in([&] { return object_of(text); }, setter_of(property),
+                       types_of([properties objectForKey:property]));
     }
   }
 }
@@ -358,20 +132,42 @@ static void made_by_init(NSString* name, NSDictionary* declared) {
   }
 }
 
+TEST(every_selector) {
+  for (NSString* kind in list(@"classes", @"protocols")) {
+    NSDictionary* declared = [g_api objectForKey:kind];
+    for (NSString* name in declared) of_a_class(name, [declared objectForKey:name]);
+  }
+  std::printf("%d sentences name the class, %d another mistake\n", g_named, g_other);
+  CHECK(g_named > 3000 && g_other < g_named / 40);
+}
+
+// What all of that was sent to works on.
+TEST(a_graph_still_computes) {
+  NSDictionary* results = [g_graph runWithFeeds:pair(tensor_data(), g_x) targetTensors:list(g_y) targetOperations:nil];
+  CHECK([[[results objectForKey:g_y] shape] isEqual:shape()]);
+}
+
+TEST(every_getter_of_what_init_makes) {
+  NSDictionary* classes = [g_api objectForKey:@"classes"];
+  for (NSString* name in classes) made_by_init(name, [classes objectForKey:name]);
+}
+
 // Counted by hand, a graph may go before its tensors are given to another one.
-static void tensors_of_a_graph_that_went() {
+TEST(tensors_of_a_graph_that_went) {
   MPSGraph* gone = [MPSGraph new];
   MPSGraphTensor *x = [gone placeholderWithShape:shape() name:nil], *y = [gone negativeWithTensor:x name:nil];
   MPSGraphOperation* operation = [y operation];
   [gone release];
   CHECK_RAISES([g_graph negativeWithTensor:y name:nil]);
-  CHECK_RAISES([g_graph runWithFeeds:map(x, tensor_data()) targetTensors:list(g_y) targetOperations:nil]);
-  CHECK_RAISES([g_graph runWithFeeds:map(g_x, tensor_data()) targetTensors:list(y) targetOperations:nil]);
-  CHECK_RAISES([g_graph runWithFeeds:map(g_x, tensor_data()) targetTensors:list(g_y) targetOperations:list(operation)]);
+  CHECK_RAISES([g_graph runWithFeeds:pair(tensor_data(), x) targetTensors:list(g_y) targetOperations:nil]);
+  CHECK_RAISES([g_graph runWithFeeds:pair(tensor_data(), g_x) targetTensors:list(y) targetOperations:nil]);
+  CHECK_RAISES([g_graph runWithFeeds:pair(tensor_data(), g_x)
+                       targetTensors:list(g_y)
+                    targetOperations:list(operation)]);
   CHECK([x dataType] == MPSDataTypeFloat32 && [operation graph] == nil);
 }
 
-static void wrong_results_of_blocks() {
+TEST(wrong_results_of_blocks) {
   MPSGraphTensor* yes = [g_graph constantWithScalar:1 dataType:MPSDataTypeBool];
   MPSGraphTensor* count = [g_graph constantWithScalar:1 dataType:MPSDataTypeInt32];
   id nothing = [NSNull null];
@@ -404,9 +200,8 @@ static void wrong_results_of_blocks() {
   }
 }
 
-static void scalars_of_unknown_shape() {
-  for (NSArray *unknown in
-       [NSArray arrayWithObjects:[NSArray arrayWithObjects:number(-1), number(2), nil], list(number(-2)), nil]) {
+TEST(scalars_of_unknown_shape) {
+  for (NSArray* unknown in list(numbers({-1, 2}), numbers({-2}))) {
     CHECK_RAISES([g_graph constantWithScalar:1 shape:unknown dataType:MPSDataTypeFloat32]);
     CHECK_RAISES([g_graph constantWithData:[NSData data] shape:unknown dataType:MPSDataTypeFloat32]);
     CHECK_RAISES([g_graph variableWithData:[NSData data] shape:unknown dataType:MPSDataTypeFloat32 name:nil]);
@@ -415,40 +210,7 @@ static void scalars_of_unknown_shape() {
 }
 
 int main(int count, char** arguments) {
-  @autoreleasepool {
-    g_device = MTLCreateSystemDefaultDevice();
-    g_queue = [g_device newCommandQueueWithMaxCommandBufferCount:100000];
-    g_graph = [MPSGraph new];
-    g_x = [g_graph placeholderWithShape:shape() dataType:MPSDataTypeFloat32 name:nil];
-    g_y = [g_graph negativeWithTensor:g_x name:nil];
-    const auto ones = [](int axes) {
-      NSMutableArray* numbers = [NSMutableArray array];
-      for (int i = 0; i < axes; ++i) [numbers addObject:number(1)];
-      return numbers;
-    };
-    MPSGraphTensor* one = [g_graph constantWithScalar:1 shape:ones(1) dataType:MPSDataTypeInt32];
-    MPSGraphTensor* square = [g_graph placeholderWithShape:ones(2) dataType:MPSDataTypeFloat32 name:nil];
-    MPSGraphTensor* image = [g_graph placeholderWithShape:ones(4) dataType:MPSDataTypeFloat32 name:nil];
-    g_fits = {{g_x, g_x, shape(), 1, MPSDataTypeFloat32},
-              {square, one, ones(4), 0, MPSDataTypeComplexFloat32},
-              {one, one, ones(3), 4, MPSDataTypeFloat32},
-              {image, one, [NSArray arrayWithObjects:number(0), number(1), nil], 0, MPSDataTypeInt8},
-              {image, image, ones(2), 0, MPSDataTypeFloat32}};
-    NSData* text = count > 1 ? [NSData dataWithContentsOfFile:[NSString stringWithUTF8String:arguments[1]]] : nil;
-    NSDictionary* api = text ? [NSJSONSerialization JSONObjectWithData:text options:0 error:nil] : nil;
-    CHECK(api != nil);
-    g_fit = &g_fits.front();
-    for (NSString *kind in [NSArray arrayWithObjects:@"classes", @"protocols", nil]) {
-      NSDictionary* declared = [api objectForKey:kind];
-      for (NSString* name in declared) of_a_class(name, [declared objectForKey:name]);
-    }
-    NSDictionary* classes = [api objectForKey:@"classes"];
-    for (NSString* name in classes) made_by_init(name, [classes objectForKey:name]);
-    std::printf("%d sentences name the class, %d another mistake\n", g_named, g_other);
-    CHECK(g_named > 3000 && g_other < g_named / 40);
-    tensors_of_a_graph_that_went();
-    wrong_results_of_blocks();
-    scalars_of_unknown_shape();
-  }
-  return check::summary();
+  if (make_objects(count, arguments)) return check::run(1, arguments);
+  std::fprintf(stderr, "usage: %s api.json\n", arguments[0]);
+  return 2;
 }

@@ -25,7 +25,7 @@ def program():
         pytest.skip("Only the portable device imitates a system.")
     built = ROOT / "build/editable/tests/facade_pretence"
     assert built.exists(), "the target `tests` is not built"
-    return built
+    return [built, ROOT / "tests/facade/api.json"]
 
 
 def test_the_tables_are_read():
@@ -36,7 +36,7 @@ def test_the_tables_are_read():
 @pytest.mark.parametrize("word", SYSTEMS)
 def test_every_quirk(program, word):
     system = SYSTEMS[word]
-    ran = subprocess.run([program], env=environment(word), capture_output=True, text=True, timeout=300)
+    ran = subprocess.run(program, env=environment(word), capture_output=True, text=True, timeout=300)
     lines = [line.split("\t") for line in ran.stdout.splitlines()]
     assert {name for name, *_ in lines} == {*QUIRKS, *NEWER}, (
         f"Each row of csrc/ir/quirks.def and facade/newer.def has a case in tests/facade/pretence.mm. {ran.stderr}"
@@ -60,7 +60,7 @@ def test_every_quirk(program, word):
 
 
 def test_an_unknown_word_is_refused(program):
-    ran = subprocess.run([program], env=environment("macos99"), capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(program, env=environment("macos99"), capture_output=True, text=True, timeout=60)
     kind, name, reason = ran.stdout.strip().split("\t")
     assert (kind, name) == ("refused", "NSInvalidArgumentException")
     sentence = (

@@ -12,6 +12,7 @@ import pytest
 import alloy as al
 
 FACADE = pathlib.Path(__file__).parents[2] / "facade"
+ROOT = FACADE.parents[1]
 HOW = (
     "Add rows to tests/facade/api.json: by tests/facade/make_api_table.py from a full table of Apple's API, or by hand "
     "with their source; its head says how a row by hand is written."
@@ -126,7 +127,7 @@ def test_rows_by_hand_stay_until_a_full_table_has_them(monkeypatch):
 
 
 def test_what_imitations_lack_is_what_came_later():
-    rows = (FACADE.parents[1] / "csrc/portable/facade/newer.def").read_text()
+    rows = (ROOT / "csrc/portable/facade/newer.def").read_text()
     assert re.findall(r'^ALLOY_NEWER\(\w+, "([\w:]+)"', rows, re.M) == NEWER, (
         'csrc/portable/facade/newer.def and the list "newer" of tests/facade/api.json differ'
     )
@@ -259,18 +260,41 @@ def test_selectors_are_found_in_sources():
 
 
 def table_selectors():
-    """The selectors of elementwise rows of the op table. The engine sends them, so test_ops.py holds their values
-    against NumPy's."""
-    ops = (FACADE.parents[1] / "csrc" / "ir" / "ops.def").read_text()
+    """The selectors of elementwise rows of the op table, whose names the engine makes of the rows."""
+    ops = (ROOT / "csrc" / "ir" / "ops.def").read_text()
     for _, stem in re.findall(r"^ALLOY_(UNARY|ACTIVATION|PREDICATE)\(\w+,\s*(\w+)", ops, re.M):
         yield f"{stem}WithTensor:name:"
     for _, stem in re.findall(r"^ALLOY_(BINARY|COMPARISON)\(\w+,\s*(\w+)", ops, re.M):
         yield f"{stem}WithPrimaryTensor:secondaryTensor:name:"
+    for _, stem in re.findall(r"^ALLOY_(REDUCTION)\(\w+,\s*(\w+)", ops, re.M):
+        yield f"{stem}WithTensor:axes:name:"
+
+
+def engine_selectors():
+    """The selectors that the engine sends; test_ops.py holds their values against NumPy's."""
+    for path in (ROOT / "csrc" / "engine").rglob("*.mm"):
+        yield from sent(path.read_text())
+    yield from table_selectors()
+
+
+def with_macros(source):
+    """The source, and the text of each macro that pastes its argument, once for every use."""
+    code = source.replace("\\\n", " ")
+    for name, parameter, text in re.findall(r"^#define (\w+)\((\w+)\)(.*)$", code, re.M):
+        for argument in set(re.findall(rf"\b{name}\((\w+)\)", code)) if f"{parameter}##" in text else ():
+            code += "\n" + text.replace(f"{parameter}##", argument)
+    return code
+
+
+def test_macros_are_seen_in_sources():
+    source = "#define CALL(stem) [g stem##WithTensor:x \\\n name:nil]\nCALL(tanh), CALL(sin)"
+    assert set(sent(with_macros(source))) >= {"tanhWithTensor:name:", "sinWithTensor:name:"}
 
 
 def test_every_selector_has_a_test():
-    tested = {selector for path in FACADE.glob("*.mm") for selector in sent(path.read_text())} | set(table_selectors())
-    tested |= {selector for selector in sent((FACADE / "graph_testing.h").read_text())}
+    shared = [next(FACADE.rglob(name)) for name in ("graph_testing.h", "control_flow.h")]
+    sources = [path.read_text() for path in [*FACADE.rglob("*.mm"), *shared]]
+    tested = {selector for source in sources for selector in sent(with_macros(source))} | set(engine_selectors())
     declared = {
         s.split(" ")[1]
         for kind in ("classes", "protocols")
@@ -278,5 +302,11 @@ def test_every_selector_has_a_test():
         for s in selectors(row)
         if name not in IMPLEMENTED_BY_PROGRAMS
     }
+    # descriptors.mm asks every property of these that is a number, or a list of them, for its value.
+    an_object = r"(\bid(<\w+>)?|Handler|_t|[a-z](?<!Shape) \*)( _Nullable)?$"
+    for name, row in TABLE["classes"].items():
+        if name.endswith("Descriptor") and "NSCopying" in str(row["protocols"]):
+            numbers = {name: row for name, row in row["properties"].items() if not re.search(an_object, row)}
+            tested |= {s.split(" ")[1] for s in accessors(numbers)}
     untested = sorted(declared - tested)
     assert not untested, f"{untested}: add a value test to a program of tests/facade"
