@@ -1,5 +1,5 @@
-"""Would the conformance tests notice a mistake? Makes mistakes behind Apple's selectors, one at a time, while the
-programs of tests/facade run, and counts those after which a program fails.
+"""Would the conformance tests notice a mistake? Makes mistakes behind Apple's selectors, one at a time, while
+tests/python/ops/test_ops.py and the programs of tests/facade run, and counts those after which one of them fails.
 
     cmake --build build/editable --target tests
     python tests/facade/mutations.py [build/editable] [part of a selector]
@@ -8,8 +8,10 @@ The mistakes of a selector follow from its type in api.json: zeros in place of e
 way round; for each argument zeros, another axis, a flag turned over, another number, type or mode, a list the other way
 round, without its last or with another last, nothing in place of what may be nil, two tensors exchanged; for each
 property of a descriptor another value. NO_MISTAKES lists those that change nothing, and why. A library made of that is
-preloaded into the programs. It first notes which selectors each of them sends; then a mistake is tried on the programs
-that send its selector, the fastest first, until one fails. Not a part of `make test`: it takes some minutes."""
+preloaded. It first notes which selectors each test and each program sends. Then a mistake behind a selector that the
+engine sends is tried on the tests in Python that make it send it, all in one process (mutated_ops.py); the mistakes
+that pass there, and those behind the other selectors, on the programs that send the selector. Both try the fastest
+first, until one fails. Not a part of `make test`: it takes some minutes."""
 
 import json
 import os
@@ -26,7 +28,8 @@ ROOT = FACADE.parent.parent
 NOT_OPS = ("run", "encode", "compile", "placeholder", "init")  # selectors of running, and what only is fed
 TENSOR = "MPSGraphTensor *"
 COMMUTES = re.compile(r"(addition|multiplication|minimum|maximum|equal|notEqual|logical|bitwise(AND|OR|XOR)|Hamming)")
-NOT_TRIED = ("resnet50", "devices", "process_end", "pretence", "wrong_classes")  # these want more than the library
+# Programs that want more than the library.
+NOT_TRIED = ("resnet50", "devices", "process_end", "pretence", "wrong_classes", "descriptors")
 
 # What changes nothing: patterns of selectors and of the words of mutations(), and why.
 # fmt: off
@@ -49,47 +52,60 @@ NO_MISTAKES = (
     ("(fastFourierTransform|realToHermitean).*", ".* its roundToOddHermitean", "it is of real results"),
     ("stencil.*", ".* its (last of )?offsets", "they are of the style ExplicitOffset, which is refused"),
     ("randomTensor.*:descriptor:name:", ".* its samplingMethod", "both methods draw from one distribution"),
+    ("nonMaximumSuppression.*", ".*", "it is refused"),
     ("(?!.*([sS]eed|[sS]tate))random.*", "reversed", "numbers without a seed are in no order"),
 )
 # fmt: on
-NOT_MADE = 99  # the exit status of a program that passes because no list had the result that was to be changed
+SKIPPED, NOT_MADE = 77, 99  # the exit statuses of tests; the second where no list had the result that was to be changed
 
 HEAD = """
 #import <Foundation/Foundation.h>
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 #import <objc/runtime.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-static int chosen = -1;
-static int sent_file = -1;      // its byte i is 1 once selector i was sent
-static bool made;               // whether the mistake was made
-static __thread bool mistaking;  // the selectors that a mistake is made of are right
-static void leave(int status, void*) {
-  if (status == 0 && chosen >= 0 && !made) _exit(99);
+#define SHARED extern "C" __attribute__((visibility("default")))
+SHARED int alloy_selectors = COUNT;
+SHARED char alloy_sent[COUNT] = {};  // 1 for each selector that was sent
+SHARED bool alloy_made = false;      // whether the mistake was made
+static int chosen_selector = -1, chosen = -1;
+SHARED void alloy_choose(int selector, int mistake) {
+  chosen_selector = selector;
+  chosen = mistake;
+  alloy_made = false;
 }
+static __thread bool mistaking;  // the selectors that a mistake is made of are right
+struct Mistaking {
+  Mistaking() { alloy_made = mistaking = true; }
+  ~Mistaking() { mistaking = false; }
+};
 static int choice(int index) {
-  if (sent_file >= 0) pwrite(sent_file, "\\1", 1, index);
-  return mistaking ? -1 : chosen;
+  alloy_sent[index] = 1;
+  return mistaking || index != chosen_selector ? -1 : chosen;
+}
+static void leave(int status, void*) {
+  if (const char* path = getenv("ALLOY_SENT")) {
+    FILE* file = fopen(path, "w");
+    fwrite(alloy_sent, 1, COUNT, file);
+    fclose(file);
+  }
+  if (status == 0 && chosen >= 0 && !alloy_made) _exit(NOT_MADE);
 }
 static MPSGraphTensor* zeros(MPSGraph* graph, MPSGraphTensor* x) {
   if (x == nil) return nil;
-  made = mistaking = true;
+  Mistaking now;
   MPSGraphTensor* no = [graph constantWithScalar:0 dataType:MPSDataTypeBool];
   MPSGraphTensor* zero = [graph constantWithScalar:0 dataType:[x dataType]];
-  MPSGraphTensor* y = [graph selectWithPredicateTensor:no truePredicateTensor:x falsePredicateTensor:zero name:nil];
-  mistaking = false;
-  return y;
+  return [graph selectWithPredicateTensor:no truePredicateTensor:x falsePredicateTensor:zero name:nil];
 }
 static MPSGraphTensor* reversed(MPSGraph* graph, MPSGraphTensor* x) {
   bool is_one = true;
   for (NSNumber* extent in [x shape]) is_one &= [extent longValue] == 1;
   if (is_one) return x;
-  made = mistaking = true;
-  MPSGraphTensor* y = [graph reverseTensor:x name:nil];
-  mistaking = false;
-  return y;
+  Mistaking now;
+  return [graph reverseTensor:x name:nil];
 }
 typedef MPSGraphTensor* (*Change)(MPSGraph*, MPSGraphTensor*);
 static NSArray* changed_at(MPSGraph* graph, NSArray* tensors, NSUInteger at, Change change) {
@@ -120,10 +136,7 @@ static id with_value(id descriptor, NSString* key, int kind) {
   return changed;
 }
 // Sends no message: selectors of this library are not registered yet.
-static void replace(const char* name, int index, IMP imp, IMP* original) {
-  const char* wanted = getenv("ALLOY_MUTATION");
-  if (sent_file < 0 && (wanted == NULL || atoi(wanted) != index)) return;
-  if (sent_file < 0) chosen = atoi(strchr(wanted, ':') + 1), on_exit(leave, NULL);
+static void replace(const char* name, IMP imp, IMP* original) {
   Method method = class_getInstanceMethod(objc_getClass("MPSGraph"), sel_registerName(name));
   *original = method_setImplementation(method, imp);
 }
@@ -176,7 +189,7 @@ def mutations(selector, row, classes):
     for change in ("zeros", "reversed"):
         result = call.format(", ".join(plain))
         if returned == TENSOR:
-            found.append((change, f"made = true; return {change}(self, {result})"))
+            found.append((change, f"alloy_made = true; return {change}(self, {result})"))
         elif returned == "NSArray<MPSGraphTensor *> *":
             found += [
                 (f"{change} in result {at}", f"return changed_at(self, {result}, {at}, {change})") for at in range(8)
@@ -184,17 +197,19 @@ def mutations(selector, row, classes):
     for i, (name, kind) in enumerate(zip(names, types)):
         for words, expression in changes(name, kind, classes):
             given = plain[:i] + [expression.replace("X", plain[i])] + plain[i + 1 :]
-            found.append((f"{name}: {words}", "made = true; return " + call.format(", ".join(given))))
+            found.append((f"{name}: {words}", "alloy_made = true; return " + call.format(", ".join(given))))
     tensors = [i for i, kind in enumerate(types) if kind.startswith(TENSOR)]
     for i, j in zip(tensors, tensors[1:]) if not COMMUTES.match(selector) else ():
         given = list(plain)
         given[i], given[j] = given[j], given[i]
-        found.append((f"{names[i]} and {names[j]} exchanged", "made = true; return " + call.format(", ".join(given))))
+        found.append(
+            (f"{names[i]} and {names[j]} exchanged", "alloy_made = true; return " + call.format(", ".join(given)))
+        )
     return found
 
 
 def source(rows, classes):
-    text = [HEAD]
+    text = [f"#define COUNT {len(rows)}\n#define NOT_MADE {NOT_MADE}", HEAD]
     for index, (selector, row) in enumerate(rows):
         types = [kind.replace(" _Nullable", "") for kind in row]
         arguments = "".join(f", {kind} a{i}" for i, kind in enumerate(types[1:]))
@@ -208,9 +223,11 @@ def source(rows, classes):
         last = f"  return original({plain});"
         text += [define, f"  switch (choice({index})) {{", *cases, "  }", last, "#undef original", "}"]
     text.append("__attribute__((constructor(65535))) static void install(void) {")
-    text.append('  if (getenv("ALLOY_SENT")) sent_file = open(getenv("ALLOY_SENT"), O_WRONLY | O_CREAT, 0600);')
+    text.append('  const char* wanted = getenv("ALLOY_MUTATION");')
+    text.append("  if (wanted != NULL) alloy_choose(atoi(wanted), atoi(strchr(wanted, ':') + 1));")
+    text.append('  if (wanted != NULL || getenv("ALLOY_SENT") != NULL) on_exit(leave, NULL);')
     for index, (selector, _) in enumerate(rows):
-        text.append(f'  replace("{selector}", {index}, (IMP)mutated{index}, &original{index});')
+        text.append(f'  replace("{selector}", (IMP)mutated{index}, &original{index});')
     return "\n".join([*text, "}", ""])
 
 
@@ -224,6 +241,7 @@ def compiled(build, rows, classes):
     words = next(shlex.split(c["command"]) for c in commands if c["file"].endswith("facade/shapes.mm"))
     words = [w for w in words[words.index(next(w for w in words if "clang" in w)) :] if not w.startswith("-W")]
     words = words[: words.index("-o")] + ["-w", "-fPIC", "-shared", "-o", str(folder / "libmutations.so"), str(path)]
+    words += [f"-L{build}", "-lMetalPerformanceShadersGraph", f"-Wl,-rpath,{build}"]  # Python has not loaded it yet
     subprocess.run(words, check=True, cwd=build)
     return folder / "libmutations.so"
 
@@ -232,35 +250,71 @@ def environment(library, **more):
     return os.environ | {"LD_PRELOAD": str(library), "OMP_NUM_THREADS": "1"} | more
 
 
+def run(command, build, library, **more):
+    """Runs a program of tests/facade with one of its tests; None if it takes too long."""
+    try:
+        return subprocess.run(command, env=environment(library, **more), capture_output=True, timeout=120, cwd=build)
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def traced(build, library):
-    """For each program of tests/facade the indices of the selectors that it sends, the fastest program first."""
-    times, sent = {}, {}
-    for path in FACADE.glob("*.mm"):
-        program, file = build / "tests" / f"facade_{path.stem}", library.with_name(f"{path.stem}.sent")
-        if path.stem in NOT_TRIED or not program.exists():
-            continue
-        file.unlink(missing_ok=True)
-        start = time.monotonic()
-        variables = environment(library, ALLOY_SENT=str(file))
-        run = subprocess.run([program], env=variables, capture_output=True, text=True, cwd=build)
-        assert run.returncode == 0, f"{program.name} fails without a mistake:\n{run.stderr}"
-        times[program] = time.monotonic() - start
-        sent[program] = {index for index, byte in enumerate(file.read_bytes()) if byte}
-    return {program: sent[program] for program in sorted(sent, key=times.get)}
+    """Returns the indices of the selectors that each test sends, the fastest test first. A test is a command."""
+    commands = [
+        (str(build / "tests" / f"facade_{path.stem}"), test)
+        for path in sorted(FACADE.rglob("*.mm"))
+        if path.stem not in NOT_TRIED
+        for test in re.findall(r"^TEST\((\w+)\)", path.read_text(), re.M)
+    ]
+
+    def trace(command):
+        file, start = library.with_name(f"{pathlib.Path(command[0]).name}.{command[1]}.sent"), time.monotonic()
+        done = run(command, build, library, ALLOY_SENT=str(file))
+        assert done and done.returncode in (0, SKIPPED), f"{command} fails without a mistake:\n{done and done.stderr}"
+        return time.monotonic() - start, command, {index for index, byte in enumerate(file.read_bytes()) if byte}
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return {command: indices for _, command, indices in sorted(pool.map(trace, commands), key=lambda row: row[:2])}
 
 
-def is_caught(build, library, programs, index, which):
-    """Whether a program fails; None if none of them makes the mistake."""
-    variables, statuses = environment(library, ALLOY_MUTATION=f"{index}:{which}"), set()
-    for program in programs:
-        try:
-            run = subprocess.run([program], env=variables, capture_output=True, timeout=120, cwd=build)
-        except subprocess.TimeoutExpired:
-            return True
-        if run.returncode not in (0, NOT_MADE):
-            return True
-        statuses.add(run.returncode)
-    return None if statuses == {NOT_MADE} else False
+def answers_of_programs(build, library, commands, index, which):
+    """Returns "caught" if a test fails, else what each of them says: "missed", or "not made"."""
+    answers = set()
+    for command in commands:
+        done = run(command, build, library, ALLOY_MUTATION=f"{index}:{which}", ALLOY_STOP_AT_FAILURE="1")
+        if done is None or done.returncode not in (0, NOT_MADE):
+            return {"caught"}
+        answers.add("missed" if done.returncode == 0 else "not made")
+    return answers
+
+
+def run_in_python(library, **more):
+    tests = [str(path) for path in (ROOT / "tests" / "python").rglob("test_ops.py")]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "mutated_ops"]
+    variables = environment(library, PYTHONPATH=str(FACADE), ALLOY_SENT_BY=str(library.with_name("tests.json")), **more)
+    return subprocess.run([*command, *tests], env=variables, capture_output=True, text=True, cwd=ROOT)
+
+
+def traced_in_python(library):
+    """Returns the indices of the selectors that the engine sends."""
+    run = run_in_python(library)
+    assert run.returncode == 0, run.stdout + run.stderr
+    rows = json.loads(library.with_name("tests.json").read_text())
+    return {index for _, indices in rows for index in indices}
+
+
+def answers_in_python(library, mistakes, worker):
+    """Returns "caught", "missed" or "not made" for each mistake. One that ends a process is caught if it is the first
+    that the process makes; else it is made again in another, since one before it may be to blame."""
+    todo, said = library.with_name(f"mistakes{worker}.json"), library.with_name(f"answers{worker}")
+    answers = []
+    while len(answers) < len(mistakes):
+        said.unlink(missing_ok=True)
+        todo.write_text(json.dumps(mistakes[len(answers) :]))
+        run = run_in_python(library, ALLOY_MISTAKES=str(todo), ALLOY_ANSWERS=str(said))
+        assert said.exists(), run.stdout + run.stderr
+        answers += said.read_text().splitlines() or ["caught"]
+    return dict(zip(mistakes, answers))
 
 
 def is_none(selector, words):
@@ -276,21 +330,36 @@ def main(build=ROOT / "build" / "editable", part=""):
         if selector.startswith("- ") and ":" in selector and not selector[2:].startswith(NOT_OPS)
     ]
     library = compiled(build, rows, table["classes"])
-    sent = traced(build, library)
-    jobs, caught, possible = [], 0, 0
-    for index, (selector, row) in enumerate(rows):
-        programs = [program for program, indices in sent.items() if index in indices]
-        for which, (words, _) in enumerate(mutations(selector, row, table["classes"])):
-            if part in selector and not is_none(selector, words):
-                jobs.append((selector, words, programs, index, which))
+    sent, sent_in_python = traced(build, library), traced_in_python(library)
+    words = {
+        (index, which): words
+        for index, (selector, row) in enumerate(rows)
+        for which, (words, _) in enumerate(mutations(selector, row, table["classes"]))
+        if part in selector and not is_none(selector, words)
+    }
+
+    def answer(mistake):
+        """Returns "caught", "not made", "missed", or "unsent"."""
+        answers = {in_python[mistake]} if mistake in in_python else set()
+        if "caught" not in answers:
+            commands = [command for command, indices in sent.items() if mistake[0] in indices]
+            answers |= answers_of_programs(build, library, commands, *mistake)
+        return next((each for each in ("caught", "missed", "not made") if each in answers), "unsent")
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda job: is_caught(build, library, job[2], job[3], job[4]), jobs)
-        for (selector, words, programs, *_), found in zip(jobs, results):
-            caught += found is True
-            possible += found is not None
-            if found is False:
-                print(selector, words, "" if programs else "(no program sends it)", flush=True)
-    print(f"{caught} of {possible} mistakes behind {len({job[0] for job in jobs})} selectors were caught")
+        of_engine = [mistake for mistake in words if mistake[0] in sent_in_python]
+        shares = [of_engine[worker :: os.cpu_count()] for worker in range(os.cpu_count())]
+        in_python = {}
+        for answers in pool.map(answers_in_python, [library] * len(shares), shares, range(len(shares))):
+            in_python |= answers
+        found = dict(zip(words, pool.map(answer, words)))
+    for (index, which), said in found.items():
+        if said in ("missed", "unsent"):
+            print(rows[index][0], words[index, which], "(nothing sends it)" if said == "unsent" else "")
+    said = list(found.values())
+    possible = len(said) - said.count("not made")
+    selectors = len({index for index, _ in words})
+    print(f"{said.count('caught')} of {possible} mistakes behind {selectors} selectors were caught")
 
 
 if __name__ == "__main__":
