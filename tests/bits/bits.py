@@ -7,7 +7,7 @@
 Run it once for each tree, a checkout with its .venv and its build/editable, both up to date; it rebuilds nothing. The
 lines are:
 
-* `facade.NAME`: all that the program of tests/facade/NAME.mm reads;
+* `facade.NAME`: all that the program of tests/facade/*/NAME.mm reads;
 * `FILE::TEST`: all that a Python test of that tree reads, wherever in tests/python its file is;
 * `workload.NAME`: the losses or predictions of 20 steps of a workload of benchmarks/workloads.py, and then all
   variables.

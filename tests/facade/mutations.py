@@ -238,7 +238,7 @@ def compiled(build, rows, classes):
     path = folder / "mutations.mm"
     path.write_text(source(rows, classes))
     commands = json.loads((build / "compile_commands.json").read_text())
-    words = next(shlex.split(c["command"]) for c in commands if c["file"].endswith("facade/shapes.mm"))
+    words = next(shlex.split(c["command"]) for c in commands if c["file"].endswith("ops/shapes.mm"))
     words = [w for w in words[words.index(next(w for w in words if "clang" in w)) :] if not w.startswith("-W")]
     words = words[: words.index("-o")] + ["-w", "-fPIC", "-shared", "-o", str(folder / "libmutations.so"), str(path)]
     words += [f"-L{build}", "-lMetalPerformanceShadersGraph", f"-Wl,-rpath,{build}"]  # Python has not loaded it yet

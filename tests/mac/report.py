@@ -51,7 +51,7 @@ def entry(name, verdict, says="", log="", seconds=0.0, **more):
 def build():
     """From nothing, a layer after the other, every source also where others were refused."""
     cmake = ROOT / ".venv" / "bin" / "cmake"
-    tests = sorted(f"facade_{path.stem}" for path in (ROOT / "tests" / "facade").glob("*.m*"))
+    tests = sorted(f"facade_{path.stem}" for path in (ROOT / "tests" / "facade").rglob("*.m*"))
     layers = {
         "ir": ["alloy_ir"],
         "engine": ["alloy_engine"],

@@ -39,7 +39,7 @@ def test_every_quirk(program, word):
     ran = subprocess.run(program, env=environment(word), capture_output=True, text=True, timeout=300)
     lines = [line.split("\t") for line in ran.stdout.splitlines()]
     assert {name for name, *_ in lines} == {*QUIRKS, *NEWER}, (
-        f"Each row of csrc/ir/quirks.def and facade/newer.def has a case in tests/facade/pretence.mm. {ran.stderr}"
+        f"Each row of csrc/ir/quirks.def and facade/newer.def has a case in interface/pretence.mm. {ran.stderr}"
     )
     assert (ran.returncode == 0) == (system is None)
     shown = set()

@@ -4,7 +4,7 @@ differences.
 
 The rounding of float32 bounds what can be asked: the network is continuous, but its gradients are not, since
 masks flip where a value is near 0. The smooth form is held to what single precision can do: to half of what
-is asked, as is the MPSGraph program in tests/facade/resnet50.mm, so that the two are within it of each other.
+is asked, as is the MPSGraph program in tests/facade/graphs/resnet50.mm, so that the two are within it of each other.
 """
 
 import json

@@ -275,7 +275,7 @@ def test_native_tests(word, ended, log, verdict, says):
 
 
 def test_every_native_test_has_an_expectation():
-    programs = {f"facade.{path.stem}" for path in (ROOT / "tests" / "facade").glob("*.m*")}
+    programs = {f"facade.{path.stem}" for path in (ROOT / "tests" / "facade").rglob("*.m*")}
     expected = report.expectations()
     assert set(expected) == programs | {"ir", "engine"}
     assert {word for word, _ in expected.values()} == {"pass", "differs", "portable"} and all(
