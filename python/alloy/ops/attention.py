@@ -30,12 +30,15 @@ def scaled_dot_product_attention(
     scale: by default 1 / sqrt(features). ValueError: the shapes do not fit."""
     op = "scaled_dot_product_attention"
     require_all(op, "tensors", Tensor, [query, key, value])
-    if scale is None and (not query.shape or query.shape[-1] is None):
-        raise mistake(op, f"Expected a query (..., steps, features) of known features, got {describe(query)}")
-    if scale is not None and (isinstance(scale, bool) or not isinstance(scale, Real)):
+    if scale is None:
+        features = query.shape[-1] if query.shape else None
+        if features is None:
+            raise mistake(op, f"Expected a query (..., steps, features) of known features, got {describe(query)}")
+        scale = features**-0.5
+    if isinstance(scale, bool) or not isinstance(scale, Real):
         raise mistake(op, f"Expected a number as scale, got {scale!r}", TypeError)
     operands = [query, key, value]
-    attributes = {"scale": float(query.shape[-1] ** -0.5 if scale is None else scale)}
+    attributes = {"scale": float(scale)}
     if attn_mask is None:
         return apply(op, operands, attributes)
     mask = as_tensor(query.graph, op, attn_mask, "float32")
@@ -57,7 +60,7 @@ def zeros_where_blind(x: Tensor, mask: Tensor) -> Tensor:
 
 def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
     """Returns the weights of values, (..., steps, others), in at least float32, of a query that is scaled."""
-    rank = len(key.shape)
+    rank = key.ndim
     scores = matmul(query, transpose(key, (*range(rank - 2), rank - 1, rank - 2)))
     scores = cast(scores, "float32") if is_half(scores.dtype) else scores
     return softmax(scores) if mask is None else zeros_where_blind(softmax(scores + added(mask)), mask)
