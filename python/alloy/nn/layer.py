@@ -316,9 +316,10 @@ class Layer:
         self._freeze(frozen)
         self.graph = graph
         if self._own() and not _is_known(call):
-            expected = f"a layer that {type(call.around.layer).__name__} keeps in an attribute, made in its __init__"
-            given = f"a {type(self).__name__} that it does not know, with variables that would not be trained"
-            raise mistake(self._kind(), f"Expected {expected}, got {given}")
+            around, kind = type(call.around.layer).__name__, self._kind()
+            expected = f"Expected a layer that {around} keeps in an attribute, made in its __init__"
+            given = f"a {kind} that it does not know, with variables that would not be trained"
+            raise mistake(kind, f"{expected}, got {given}")
 
     def _new_path(self, graph: Graph) -> str:
         made_of_layers = self._inner() and type(self).build is Layer.build
