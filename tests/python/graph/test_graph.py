@@ -91,18 +91,6 @@ def test_scalars_take_the_dtype_of_the_tensor(graph, x):
     assert al.where(x > 0, 1, 0).dtype == "int32"
 
 
-def test_composites(graph, x):
-    labels = graph.placeholder((3,), al.int64)
-    np.testing.assert_array_equal(
-        value_of(al.one_hot(labels, 3), labels, np.array([2, 0, 7])), [[0, 0, 1], [1, 0, 0], [0, 0, 0]]
-    )
-    np.testing.assert_array_equal(value_of(al.stack([x, x + 1], axis=1), x, FLOATS), np.stack([FLOATS, FLOATS + 1], 1))
-    np.testing.assert_array_equal(
-        value_of(al.flatten(graph.constant(np.zeros((2, 3, 4), np.float32)))), np.zeros((2, 12))
-    )
-    np.testing.assert_array_equal(value_of(al.clamp(x, 1, 3.5), x, FLOATS), np.clip(FLOATS, 1, 3.5))
-
-
 # ---- values that come from Python ----
 
 
@@ -183,12 +171,6 @@ def test_variables(graph, x):
     assert graph.variables == [v] and v.name == "v" and v.trainable and isinstance(v, al.Variable)
 
 
-def test_a_swap_reads_both_before_it_writes(graph):
-    a, b = graph.variable([1.0, 2.0]), graph.variable([3.0, 4.0])
-    graph.compile([], [], [graph.assign(a, b), graph.assign(b, a)])()
-    np.testing.assert_array_equal([a.numpy(), b.numpy()], [[3, 4], [1, 2]])
-
-
 def test_a_variable_has_one_update_in_a_step(graph):
     v, w = graph.variable([1.0], name="v"), graph.variable([2.0])
     loss, kept = al.sum(v * w), graph.assign(w, w + 1)
@@ -224,51 +206,6 @@ def test_an_executable_outlives_its_graph():
 
     step = build()
     assert [step()[0] for _ in range(3)] == [1, 2, 4]
-
-
-def test_gradients(graph, x):
-    w = graph.variable(FLOATS.T)
-    loss = al.sum(al.square(x @ w))
-    (gradient,) = al.gradients(loss, [w])
-    np.testing.assert_allclose(value_of(gradient, x, FLOATS), 2 * FLOATS.T @ (FLOATS @ FLOATS.T))
-    (zero,) = al.gradients(loss, [graph.variable([1.0, 2.0])])
-    np.testing.assert_array_equal(value_of(zero, x, FLOATS), [0, 0])
-    (second,) = al.gradients(al.sum(al.gradients(al.sum(x**3), [x])[0]), [x])
-    np.testing.assert_allclose(value_of(second, x, FLOATS), 6 * FLOATS, rtol=1e-5)
-
-
-def test_a_learning_rate_computed_in_the_step(graph):
-    v, rate = graph.variable([1.0, 1.0]), graph.placeholder(())
-    step = graph.compile([rate], [], al.SGD(rate * 2).minimize(al.sum(v * np.float32([1, 10]))))
-    step(0.05)
-    np.testing.assert_allclose(v.numpy(), [0.9, 0.0], atol=1e-7)
-
-
-@pytest.mark.parametrize("optimizer", [al.SGD, al.Adam])
-def test_a_learning_rate_that_follows_the_step(optimizer, graph):
-    """As a number for each step, set by hand."""
-    scheduled, fed = (graph.variable(np.float32([1, -2])) for _ in range(2))
-    rate = graph.placeholder((1,))
-    schedule = al.schedules.warmup(al.schedules.polynomial(0.5, steps=4), 2, start_factor=0.5)
-    own = graph.compile([], [], optimizer(schedule).minimize(al.sum(scheduled * scheduled), [scheduled]))
-    given = graph.compile([rate], [], optimizer(rate).minimize(al.sum(fed * fed), [fed]))
-    for value in [0.25, 0.375, 0.5, 0.375, 0.25, 0.125, 0, 0]:
-        own()
-        given(np.float32([value]))
-        np.testing.assert_allclose(scheduled.numpy(), fed.numpy(), rtol=1e-6)
-    assert [v.name for v in graph.variables if v.name.endswith("/step")] == [
-        "optimizer/steps_0/step",
-        "optimizer/step",
-        "optimizer/1/steps_0/step",
-    ]
-    assert not any(v.trainable for v in graph.variables if v.name.startswith("optimizer/"))
-
-
-def test_variables_that_are_not_trainable_stay(graph):
-    v, fixed = graph.variable([1.0]), graph.variable([2.0])
-    fixed.trainable = False
-    graph.compile([], [], al.SGD(0.5).minimize(al.sum(v * fixed)))()
-    assert v.numpy() == [0] and fixed.numpy() == [2]
 
 
 def test_the_text_of_a_graph(graph, x):
