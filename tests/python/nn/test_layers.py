@@ -205,6 +205,13 @@ def conv1d_causal(x, w=None):
     return sum(padded[:, 2 * k : 2 * k + x.shape[1]] @ w[k] for k in range(3))
 
 
+def bilinear(x, *size):
+    for axis, extent in zip((1, 2), size):
+        places = (np.arange(extent) + 0.5) * x.shape[axis] / extent - 0.5
+        x = ref.resize_along(x, axis, places, "bilinear")
+    return x
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
@@ -282,13 +289,42 @@ FORMULAS = {
     ),
     "AvgPool2D": (lambda: nn.AvgPool2D(2), (2, 4, 6, 3), lambda x: ref.avg_pool2d(x, (2, 2), (2, 2))),
     "MaxPool2D": (lambda: nn.MaxPool2D(2), (2, 4, 6, 3), lambda x: ref.max_pool2d(x, (2, 2), (2, 2))),
+    "MaxPool2D strides": (
+        lambda: nn.MaxPool2D(2, strides=1),
+        (2, 6, 5, 3),
+        lambda x: ref.max_pool2d(x, (2, 2), (1, 1)),
+    ),
+    "AvgPool2D padding": (
+        lambda: nn.AvgPool2D((3, 2), padding="same"),
+        (2, 6, 5, 3),
+        lambda x: ref.avg_pool2d(x, (3, 2), (3, 2), "same"),
+    ),
+    "LeakyReLU": (lambda: nn.LeakyReLU(0.125), (3, 5), lambda x: np.maximum(x, 0.125 * x)),
     "Dropout": (lambda: nn.Dropout(0.5), (3, 5), same),
     "Residual": (lambda: nn.Residual(nn.Tanh(), nn.Sigmoid()), (3, 5), lambda x: np.tanh(x) + sigmoid(x)),
+    "Residual of the source": (lambda: nn.Residual(nn.Tanh()), (3, 5), lambda x: x + np.tanh(x)),
     "Sequential without layers": (nn.Sequential, (3, 5), same),
     "BatchNorm": (nn.BatchNorm, (3, 5), lambda x: x / np.sqrt(1.001)),
     "ZeroPadding2D": (nn.ZeroPadding2D, (2, 3, 4, 1), lambda x: np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))),
     "Rescaling": (lambda: nn.Rescaling(0.5, offset=-1.0), (2, 3), lambda x: x * 0.5 - 1),
+    "ZeroPadding2D even": (
+        lambda: nn.ZeroPadding2D((1, 2)),
+        (2, 3, 4, 2),
+        lambda x: np.pad(x, ((0, 0), (1, 1), (2, 2), (0, 0))),
+    ),
+    "ZeroPadding2D uneven": (
+        lambda: nn.ZeroPadding2D(((1, 0), (0, 3))),
+        (2, 3, 4, 2),
+        lambda x: np.pad(x, ((0, 0), (1, 0), (0, 3), (0, 0))),
+    ),
     "UpSampling2D": (nn.UpSampling2D, (2, 3, 4, 1), lambda x: x.repeat(2, 1).repeat(2, 2)),
+    "UpSampling2D uneven": (lambda: nn.UpSampling2D((2, 3)), (2, 3, 4, 2), lambda x: x.repeat(2, 1).repeat(3, 2)),
+    "UpSampling2D smooth": (
+        lambda: nn.UpSampling2D(2, interpolation="bilinear"),
+        (2, 3, 4, 2),
+        lambda x: bilinear(x, 6, 8),
+    ),
+    "Resizing": (lambda: nn.Resizing(2, 6), (2, 3, 4, 2), lambda x: bilinear(x, 2, 6)),
 }
 
 

@@ -86,7 +86,6 @@ def test_what_is_no_structure_of_tensors():
     graph = al.Graph()
     x, other = graph.placeholder((2, 3)), al.Graph().placeholder((2, 3))
     for wrong, says in (
-        (np.ones((2, 3)), "got ndarray; feed arrays to a placeholder"),
         (None, "got NoneType"),
         ((x, None), "got NoneType"),
         ((), "got an empty tuple"),
@@ -641,15 +640,12 @@ def test_names_that_are_like_none():
 @pytest.mark.parametrize(
     "make, says",
     [
-        (lambda: nn.Dense("3"), "Expected units as an integer, got '3'"),
         (lambda: nn.Dense(3, init="he_normal"), "Expected a function such as .* as init.*; write al.init.he_normal"),
         (lambda: nn.Dense(3, activation=nn.ReLU), r"got the class ReLU; write ReLU\(\)"),
         (lambda: nn.Dense(3, activation=3), "Expected a name or a function as the activation, got 3"),
         (lambda: nn.GELU(approximate="none"), r"Expected approximate as True \(by tanh\) or False, got 'none'"),
         (lambda: nn.Dropout("half"), "Expected a number as the rate, got str"),
         (lambda: nn.BatchNorm(momentum=None), "Expected a number as the momentum, got NoneType"),
-        (lambda: nn.Sequential([nn.ReLU()]), r"got list; write \*layers for a list of them"),
-        (lambda: nn.Sequential(nn.ReLU), r"Expected layers, one by one, got the class ReLU; write ReLU\(\)"),
         (lambda: nn.Sequential(lambda x: x), "got function; a function of tensors belongs into the forward of a layer"),
     ],
 )  # fmt: skip
@@ -662,7 +658,6 @@ def test_arguments_that_a_layer_does_not_take(make, says):
     "make, says",
     [
         (lambda: nn.Dense(out_features=4), "unexpected keyword argument 'out_features'"),
-        (lambda: nn.Dense(3, 4), "takes 2 positional arguments but 3 were given"),
         (lambda: nn.Dense(), "missing 1 required positional argument: 'units'"),
         (lambda: nn.Conv2D(32, 3, 1, "same"), "takes 3 positional arguments but 5 were given"),
         (lambda: nn.BatchNorm(64), "takes 1 positional argument but 2 were given"),
@@ -679,10 +674,6 @@ def test_arguments_by_position_and_by_name(make, says):
     "make, says",
     [
         (lambda: nn.Dense(0), "units of 1 or more, got 0"),
-        (
-            lambda: nn.Dense(3, activation="rleu"),
-            "Expected a function or one of elu, .*, got 'rleu'; the nearest is relu",
-        ),
         (lambda: nn.Conv2D(3, (1, 2, 3)), r"a kernel size of 1 or more, or 2 of them, got \(1, 2, 3\)"),
         (lambda: nn.Conv2D(3, 0), "a kernel size of 1 or more"),
         (lambda: nn.Conv2D(3, 3, groups=2), "filters that are a multiple of 2 groups, got 3"),
@@ -718,6 +709,10 @@ def test_values_that_a_layer_does_not_take(make, says):
         (lambda: nn.MultiHeadAttention(2, 3), (2, 6), "float32", "rank 3"),
         (lambda: nn.Dense(3, init=lambda shape: np.zeros(3)), (2, 6), "float32", r"values of \(6, 3\), got \(3,\)"),
         (lambda: nn.Resizing(3, 3), (2, 6), "float32", "known height and width"),
+        (lambda: nn.UpSampling2D(2), (2, 6), "float32", "known height and width"),
+        (lambda: nn.Dense(2), (3, None), "float32", "known last dimension"),
+        (lambda: nn.Conv2D(2, 3), (2, 6), "float32", "rank 4"),
+        (lambda: nn.Conv3D(2, 3), (2, 6), "float32", "rank 5"),
     ],
 )  # fmt: skip
 def test_inputs_that_a_layer_does_not_take(make, shape, dtype, says):

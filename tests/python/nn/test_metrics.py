@@ -7,13 +7,7 @@ import pytest
 
 import alloy as al
 from alloy.graph.state import State
-
-
-def run(build, *arrays):
-    graph = al.Graph()
-    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
-    results = build(*feeds)
-    return graph.compile(feeds, results if isinstance(results, list) else [results])(*arrays)
+from running import run
 
 
 def test_accuracy():

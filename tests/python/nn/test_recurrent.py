@@ -1,15 +1,11 @@
 """al.nn.RNN, LSTM and GRU: against PyTorch's values, with padded sequences, and trained."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import alloy as al
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "goldens"))
 import recurrent_reference as torch_values
 
 LAYERS = {"RNN": al.nn.RNN, "LSTM": al.nn.LSTM, "GRU": al.nn.GRU}

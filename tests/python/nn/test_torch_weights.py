@@ -1,8 +1,6 @@
 """al.load_torch: PyTorch's parameters give PyTorch's values (tests/goldens/torch_weights_reference.py)."""
 
 import copy
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +9,6 @@ from safetensors.numpy import save_file
 import alloy as al
 from alloy import nn
 from alloy.interop.torch_layouts import LAYOUTS
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "goldens"))
 from torch_weights_reference import GOLDEN
 
 E = {"epsilon": 1e-5}
