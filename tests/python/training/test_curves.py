@@ -1,17 +1,13 @@
 """Trainings of 200 steps beside PyTorch's, from the same weights over the same batches."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import alloy as al
-from kinds import FAST
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "goldens"))
 import curves_reference as torch_values
+from kinds import FAST
 
 GOLDENS = json.loads(torch_values.GOLDEN.read_text())
 STEPS, BATCH = torch_values.STEPS, torch_values.BATCH

@@ -1,15 +1,10 @@
 """Optimizers and schedules step by step: PyTorch's values over 200 recorded gradients, of which those of Lion, which
 PyTorch lacks, are NumPy's in float64."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import alloy as al
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "goldens"))
 import optimizers_reference as torch_values
 
 GOLDENS = np.load(torch_values.GOLDEN)
