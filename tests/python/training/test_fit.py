@@ -682,15 +682,6 @@ def test_what_tensorboard_reads(tmp_path):
         assert found == [(i, "epoch_loss", np.float32(value)) for i, value in enumerate(history[name])]
 
 
-def test_stopping_from_a_callback():
-    class Stop(al.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            self.trainer.stop_training = epoch == 1
-
-    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.05))
-    assert len(trainer.fit(linear(), 9, progress=False, callbacks=[Stop()])["loss"]) == 2
-
-
 def test_tensorboard_without_its_package(monkeypatch, tmp_path):
     import sys
 
