@@ -507,8 +507,8 @@ def _attention(q, k, v, added=0.0, seen=True, scale=None):
     return weights / np.where(total == 0, 1, total) @ v
 
 
-def _cross_entropy(reduce):
-    return lambda x, labels: reduce(-np.sum(labels * ref.log_softmax(x, 1), 1, keepdims=True))
+def _cross_entropy(reduce, axis):
+    return lambda x, labels: reduce(-np.sum(labels * ref.log_softmax(x, axis), axis, keepdims=True))
 
 
 def _adam(rate, beta1, beta2, epsilon, values, m, v, g):
@@ -1077,13 +1077,17 @@ STRUCTURED = [
          label="transpose_a"),
     Case("matmul", raw("matmul", transpose_b=True), lambda a, b: a @ b.T, ((2, 3), (4, 3)),
          label="transpose_b"),
+    Case("matmul", raw("matmul", transpose_a=True, transpose_b=True), lambda a, b: a.T @ b.T, ((3, 2), (4, 3)),
+         label="both transposed"),
+    Case("matmul", raw("matmul", transpose_a=True), lambda a, b: a.T @ b, ((3, 2), (2, 3, 4)),
+         label="transpose_a, broadcast"),
     Case("softmax", al.softmax, ref.softmax, ((3, 5),), empty=((0, 5),)),
     Case("softmax", lambda x: al.softmax(x, axis=1), lambda x: ref.softmax(x, 1), ((2, 4, 3),)),
     Case("log_softmax", al.log_softmax, ref.log_softmax, ((3, 5),), empty=((0, 5),)),
     Case("log_softmax", lambda x: al.log_softmax(x, axis=0), lambda x: ref.log_softmax(x, 0), ((4, 3),)),
-    *(Case("softmax_cross_entropy", raw("softmax_cross_entropy", axis=1, reduction=name), _cross_entropy(reduce),
-           ((3, 5), (3, 5)), label=name)
-      for name, reduce in {"none": lambda y: y, "sum": lambda y: y.sum((0, 1))[None],
+    *(Case("softmax_cross_entropy", raw("softmax_cross_entropy", axis=axis, reduction=name),
+           _cross_entropy(reduce, axis), ((3, 5), (3, 5)), label=f"{name} {axis}")
+      for axis in (0, -1) for name, reduce in {"none": lambda y: y, "sum": lambda y: y.sum((0, 1))[None],
                            "mean": lambda y: y.mean((0, 1))[None]}.items()),
     *(Case("scaled_dot_product_attention", al.scaled_dot_product_attention, _attention, shapes)
       for shapes in [_QKV, ((2, 3, 5), (2, 4, 5), (2, 4, 2))]),

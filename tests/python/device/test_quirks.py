@@ -76,13 +76,6 @@ def test_reductions_of_six_axes():
         check(lambda y: [al.argmax(y, axis=axis), al.argmin(y, axis=axis)], [y], y.argmax(axis), y.argmin(axis))
 
 
-@case("product_beyond_rank4")
-def test_products_of_five_axes():
-    for a, b in ((2, 1, 3, 2, 4), (1, 2, 3, 4, 5)), ((2, 2, 2, 3, 4), (4, 2)), ((3, 4), (2, 1, 2, 4, 2)):
-        x, y = integers(a), integers(b)
-        check(lambda x, y: x @ y, [x, y], x @ y)
-
-
 @case("reduction_of_no_axes")
 def test_reductions_of_nothing():
     x, scalar = integers((2, 3)), np.float32(3)

@@ -280,21 +280,6 @@ def test_powers_of_constant_exponents(exponent, dtype):
     np.testing.assert_array_equal(np.signbit(value[value == 0]), np.signbit(expected[value == 0]))
 
 
-def test_ties_share_the_gradient():
-    x, y = np.array([1, 2, 2, 0], np.float32), np.array([1, 3, 2, -1], np.float32)
-    for op, arrays, expected in [
-        ("maximum", [x, y], [[0.5, 0, 0.5, 1], [0.5, 1, 0.5, 0]]),
-        ("minimum", [x, y], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]),
-        ("max", [x], [[0, 0.5, 0.5, 0]]),
-        ("min", [x], [[0, 0, 0, 1]]),
-        ("relu", [x], [[1, 1, 1, 0]]),
-        ("abs", [x], [[1, 1, 1, 0]]),
-        ("product", [x], [[0, 0, 0, 4]]),
-    ]:
-        _, (_, *gradients) = run(function_of(op), arrays, lambda y, feeds: al.gradients(al.sum(y), feeds))
-        np.testing.assert_allclose(gradients, expected, err_msg=op)
-
-
 def test_orders_of_equal_elements_and_nan():
     """NaN is the greatest, and -0 equals 0; equal elements keep their order."""
     x = np.float32([0, np.nan, -0.0, np.inf, -1, np.nan, -np.inf, 0])

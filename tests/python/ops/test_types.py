@@ -79,12 +79,6 @@ def test_halves_are_rounded_to_the_nearest(dtype, rng):
         np.testing.assert_array_equal(narrowed, floats.astype(kind))
 
 
-def test_an_int_is_fed_as_it_is_and_cast_in_the_graph():
-    images = np.arange(256, dtype=np.uint8).reshape(4, 8, 8, 1)
-    (scaled,) = run(lambda x: al.cast(x, "float32") / 255.0, images)
-    np.testing.assert_allclose(scaled, images / 255, rtol=1e-6)
-
-
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_wrap_around_at_their_ends(dtype):
     x, y = np.meshgrid(ends(dtype), ends(dtype))
@@ -182,38 +176,6 @@ def convolution_and_gradients(x, w, g):
         to_padded[place] += g @ w[i, j].T
         to_w[i, j] = np.tensordot(padded[place], g, ((0, 1, 2), (0, 1, 2)))
     return y, to_padded[:, 1:-1, 1:-1], to_w
-
-
-@pytest.mark.parametrize("dtype", HALVES)
-def test_layers_compute_in_the_type_of_what_they_are_given(dtype, rng):
-    """As with floats, but for the rounding of each op; their variables are floats that an optimizer moves by little."""
-    graph = al.Graph()
-    x = rng.normal(size=(8, 8, 8, 3)).astype(numpy_dtype(dtype))
-    labels = rng.integers(0, 4, 8).astype(np.int32)
-    nn = al.nn
-    model = nn.Sequential(
-        nn.Conv2D(8, 3, use_bias=False),
-        nn.BatchNorm(),
-        nn.ReLU(),
-        nn.MaxPool2D(2),
-        nn.Flatten(),
-        nn.Dense(16),
-        nn.ReLU(),
-        nn.Dense(4),
-    )
-    results = []
-    for given in "float32", dtype:
-        feeds = [graph.placeholder(x.shape, given), graph.placeholder(labels.shape, "int32")]
-        logits = model(feeds[0], training=True)
-        loss = al.mean(al.losses.softmax_cross_entropy(logits, feeds[1]))
-        assert (logits.dtype, loss.dtype) == (given, "float32")
-        parameters = [variable for variable in model.variables if variable.trainable]
-        fetches = [loss, *al.gradients(loss, parameters)]
-        results.append(graph.compile(feeds, fetches, updates=model.updates)(x.astype(numpy_dtype(given)), labels))
-    assert {variable.dtype for variable in model.variables} == {"float32"}
-    for wide, narrow in zip(*results):
-        assert narrow.dtype == np.float32
-        assert np.linalg.norm(narrow - wide) <= 16 * ROUNDING[dtype] * np.linalg.norm(wide) + 1e-6
 
 
 @pytest.mark.parametrize("dtype", HALVES)

