@@ -1,5 +1,5 @@
-// Tests differentiation: the ops that it adds, the values it skips, and the ops it refuses. gradient_values.cpp and
-// tests/python test the values by finite differences.
+// Tests differentiation: the ops that it adds, the values it skips, and the ops it refuses. tests/python/ops and
+// gradient_values.cpp test the values by finite differences.
 #include <algorithm>
 #include <map>
 
@@ -403,26 +403,6 @@ TEST(Gradients, CrossConditionals) {
       specialize({{flag, bools({})}, {x, x.type()}, {w, w.type()}}, {found[0], found[1], loss}, {});
   EXPECT_EQ(verify(*special.graph), std::vector<std::string>{});
   EXPECT_EQ(print(*parse(print(graph))), print(graph));
-}
-
-TEST(Gradients, CrossNestedConditionals) {
-  Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2}));
-  Op* op = if_else(
-      graph, flag,
-      [&] {
-        const Value e = graph.value(OpCode::exp, {x});
-        Op* inner = if_else(
-            graph, flag, [&] { return std::vector{graph.value(OpCode::multiply, {e, e})}; },
-            [&] { return std::vector{graph.value(OpCode::tanh, {graph.value(OpCode::square, {e})})}; });
-        return std::vector{graph.value(OpCode::multiply, {{inner, 0}, e})};
-      },
-      [&] { return std::vector{x}; });
-  const std::vector<Value> found = gradients(graph, {op, 0}, {x});
-  ASSERT_TRUE(found[0]);
-  EXPECT_EQ(verify(graph), std::vector<std::string>{});
-  const Specialized special = specialize({{flag, bools({})}, {x, x.type()}}, found, {});
-  EXPECT_EQ(verify(*special.graph), std::vector<std::string>{});
 }
 
 // After an error in a branch, the graph is as before.
