@@ -61,13 +61,6 @@ TEST_P(State, AnAssignmentThatComesBeforeSomethingHappens) {
   EXPECT_EQ(value(w), 3);
 }
 
-TEST_P(State, SwapsTakeTheOldValues) {
-  const Value a = scalar(1), b = scalar(2);
-  const auto swap = graph->compile({}, {}, {assign(ir, a, b), assign(ir, b, a)});
-  for (int i = 0; i < 3; ++i) test::run(*swap, {}, {});
-  EXPECT_EQ((Floats{value(a), value(b)}), (Floats{2, 1}));
-}
-
 TEST_P(State, OneValueForTwoVariables) {
   const Value a = scalar(1), b = scalar(2), total = sum(a, b);
   EXPECT_EQ(run({total, total}, {assign(ir, a, total), assign(ir, b, total)}), (Floats{3, 3}));

@@ -65,20 +65,6 @@ std::string message(const std::function<void()>& work) {
   return "no failure";
 }
 
-TEST_P(Submissions, RunInOrderAndAreReadInAny) {
-  const auto first_one = submit(1), second = submit(10), third = submit(100);
-  EXPECT_EQ(first(*third), 112);
-  EXPECT_EQ(first(*first_one), 2);
-  EXPECT_EQ(first(*second), 12);
-  EXPECT_EQ(first(*third), 112);
-  EXPECT_EQ(value(), 112);
-}
-
-TEST_P(Submissions, ThatNobodyReadsCountToo) {
-  for (int i = 0; i < 20; ++i) submit(1);
-  EXPECT_EQ(value(), 21);
-}
-
 TEST_P(Submissions, OutliveTheirExecutableAndGraph) {
   watch.hold();
   auto submission = submit(1);
@@ -187,25 +173,6 @@ TEST_P(Submissions, ThatFailedAndThatNobodyReadsAreToldByTheNextStep) {
   }
   const float now = value();
   EXPECT_EQ(first(*submit(1)), now + 1);
-}
-
-// Two steps of a graph on two queues without an event give the same results as on one queue.
-TEST_P(Submissions, OfOneGraphKeepTheirOrderOnTwoQueues) {
-  const auto one = std::make_shared<engine::Queue>(), other = std::make_shared<engine::Queue>();
-  const auto gate = std::make_shared<engine::Event>();
-  graph->set_most_in_flight(10);
-  EXPECT_EQ(first(*submit(1)), 2);
-  std::vector<std::shared_ptr<Submission>> flying;
-  for (int i = 0; i < (keeps_variables() ? 1 : 6); ++i) {
-    engine::Order order;
-    order.queue = i % 3 == 0 ? one : i % 3 == 1 ? other : nullptr;
-    if (i == 0) order.waits = {{gate, 1}};
-    flying.push_back(submit(10, order));
-  }
-  std::this_thread::sleep_for(20ms);
-  for (const auto& submission : flying) EXPECT_FALSE(submission->is_over());
-  gate->signal(1);
-  for (size_t i = flying.size(); i-- > 0;) EXPECT_EQ(first(*flying[i]), 12 + 10 * static_cast<float>(i));
 }
 
 // A step of another graph that is fed the first result of a submission.

@@ -366,44 +366,11 @@ TEST(Parse, KeepsRegionsApart) {
 // ---- mutations ----
 
 // Pieces of texts, and pieces that no text should contain.
-const std::vector<std::string> kPieces = {"(",
-                                          ")",
-                                          "{",
-                                          "}",
-                                          "[",
-                                          "]",
-                                          "%",
-                                          "%0",
-                                          "%7#1",
-                                          "#",
-                                          ",",
-                                          "...",
-                                          "\"",
-                                          "\\",
-                                          "return",
-                                          "region",
-                                          "do",
-                                          "after",
-                                          ": ",
-                                          "float32",
-                                          "bool",
-                                          "?",
-                                          "-1",
-                                          "0",
-                                          "9223372036854775807",
-                                          "-9223372036854775808",
-                                          "nan",
-                                          "inf",
-                                          "1e999",
-                                          "\n",
-                                          " ",
-                                          "if_else",
-                                          "region (%90 : float32()) {",
-                                          "(%91 : int32())",
-                                          "assign",
-                                          "slot = 0",
-                                          std::string(1, '\0'),
-                                          "\xff"};
+// clang-format off
+const std::vector<std::string> kPieces = {
+    "(", ")", "{", "}", "[", "]", "%", "%0", "%7#1", "#", ",", "...", "\"", "\\", "return", "region", "do", "after",
+    ": ", "float32", "bool", "?", "-1", "0", "9223372036854775807", "-9223372036854775808", "nan", "inf", "1e999", "\n",
+    " ", "if_else", "region (%90 : float32()) {", "(%91 : int32())", "assign", "slot = 0", std::string(1, '\0'), "\xff"};
 // clang-format on
 
 class Mutations {

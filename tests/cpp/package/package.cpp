@@ -4,7 +4,6 @@
 #include "cpu/device.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -643,27 +642,6 @@ TEST(Package, FilesThatWereLeftDoNotStandInTheWay) {
   write_package(folder / longest, *counting.state, counting.request);
   EXPECT_EQ(refusal(folder / longest), "no error");
   EXPECT_EQ(folder.names().size(), 1001);
-}
-
-// Simulates a full disk in a child process, since the limit is the process's.
-TEST(Package, AFullDiskLeavesTheOldFile) {
-  const Folder folder;
-  const Counting counting;
-  write_package(folder / "file", *counting.state, counting.request);
-  const Bytes before = content(folder / "file");
-  const pid_t child = fork();
-  if (child == 0) {
-    signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{100, 100};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    const std::string said = error_of([&] { write_package(folder / "file", *counting.state, counting.request); });
-    _exit(said == "[package] " + (folder / "file") + " cannot be written: File too large." ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  EXPECT_EQ(content(folder / "file"), before);
-  EXPECT_EQ(folder.names(), std::vector<std::string>{"file"});
 }
 
 TEST(Package, PlacesThatTakeNoFileAreNamed) {

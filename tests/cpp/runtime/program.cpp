@@ -145,19 +145,6 @@ TEST(Program, ComputesGradientsOfRandomGraphs) {
 
 double only(const Array& array) { return array.values.at(0); }
 
-TEST(Program, ACounterCounts) {
-  Graph graph;
-  const Value v = variable(graph, f32({}), 10);
-  const Value next = graph.value(OpCode::add, {v, constant(graph, f32({}), 1)});
-  Runner runner(graph, {}, {next, v}, {assign(graph, v, next)});
-  for (int i = 0; i < 3; ++i) {
-    const std::vector<Array> out = runner.run({});
-    EXPECT_EQ(only(out[0]), 11 + i);
-    EXPECT_EQ(only(out[1]), 10 + i) << "the variable itself is its value at the start";
-    EXPECT_EQ(only(runner.variable(0)), 11 + i);
-  }
-}
-
 // If the kernel wants packed weights, they are packed when they are new and not again; but in every run if the caller
 // cannot tell whether they changed, or if the run itself changes them.
 TEST(Program, WeightsAreLaidOutOnceAVersion) {
@@ -192,17 +179,6 @@ TEST(Program, WeightsAreLaidOutOnceAVersion) {
 
   Op* write = assign(graph, w, graph.value(OpCode::add, {w, w}));
   EXPECT_TRUE(compile({{x, x.type()}}, {y}, {write}).plan().packed_weights.empty());
-}
-
-TEST(Program, VariablesSwap) {
-  Graph graph;
-  const Value a = variable(graph, f32({3}), 1), b = variable(graph, f32({3}), 2);
-  Runner runner(graph, {}, {}, {assign(graph, a, b), assign(graph, b, a)});
-  runner.run({});
-  EXPECT_EQ(only(runner.variable(0)), 2);
-  EXPECT_EQ(only(runner.variable(1)), 1);
-  runner.run({});
-  EXPECT_EQ(only(runner.variable(0)), 1);
 }
 
 TEST(Program, ReadsAroundAnAssignmentDiffer) {
@@ -371,31 +347,6 @@ TEST(Program, LoopsCount) {
   }
 }
 
-TEST(Program, LoopsNest) {
-  Graph graph;
-  const Value n = placeholder(graph, f32({})), x = placeholder(graph, f32({3})), flag = placeholder(graph, bools({}));
-  const Value zero = whole_number(graph, 0), one = whole_number(graph, 1);
-  const Value count = graph.value(OpCode::cast, {n}, {{Attr::kDtype, DType::int32}});
-  // Row i of n adds i + 1 times x, or subtracts it in a branch.
-  Op* rows = for_loop(graph, {zero, count, one}, {x}, [&](const std::vector<Value>& outer) {
-    const Value length = graph.value(OpCode::add, {outer[0], one});
-    Op* row = for_loop(graph, {zero, length, one}, {outer[1]}, [&](const std::vector<Value>& inner) {
-      Op* step = if_else(
-          graph, flag, [&] { return std::vector{graph.value(OpCode::add, {inner[1], x})}; },
-          [&] { return std::vector{graph.value(OpCode::subtract, {inner[1], x})}; });
-      return std::vector<Value>{{step, 0}};
-    });
-    return std::vector<Value>{{row, 0}};
-  });
-  Runner runner(graph, {{n, n.type()}, {x, x.type()}, {flag, flag.type()}}, {{rows, 0}}, {});
-  const auto run = [&](double rows_wanted, double adds) {
-    return runner.run({{n, Array({}, {rows_wanted})}, {x, Array({3}, {1, 2, 3})}, {flag, Array({}, {adds})}})[0].values;
-  };
-  EXPECT_EQ(run(3, 1), (std::vector<double>{7, 14, 21}));
-  EXPECT_EQ(run(3, 0), (std::vector<double>{-5, -10, -15}));
-  EXPECT_EQ(run(0, 1), (std::vector<double>{1, 2, 3}));
-}
-
 TEST(Program, RefusesLoopsOverUnknownShapes) {
   Graph graph;
   const Value shape = placeholder(graph, i32({1})), n = whole_number(graph, 2);
@@ -447,21 +398,6 @@ TEST(Program, NothingIsAProgramToo) {
   EXPECT_TRUE(runner.run({{x, Array({2}, {1, 2})}}).empty());
   EXPECT_EQ(runner.program().plan().arena_bytes, 0u);
   EXPECT_TRUE(runner.program().variables().empty());
-}
-
-TEST(Program, UnknownDimensionsComeFromTheFeeds) {
-  Graph graph;
-  const Value x = placeholder(graph, f32({U, 2}));
-  const Value mean = graph.value(OpCode::mean, {x}, {{Attr::kAxes, Dims{0}}});
-  const Value centred = graph.value(OpCode::subtract, {x, mean});
-  for (int64_t n : {1, 3}) {
-    Runner runner(graph, {{x, f32({n, 2})}}, {centred}, {});
-    EXPECT_EQ(runner.program().result_types()[0], f32({n, 2}));
-    Array in({n, 2});
-    for (size_t i = 0; i < in.size(); ++i) in.values[i] = static_cast<double>(i);
-    const std::vector<Array> out = runner.run({{x, in}});
-    EXPECT_EQ(out[0].values[0], -static_cast<double>(n - 1));
-  }
 }
 
 TEST(Program, SaysWhatItCannotCompile) {
