@@ -40,6 +40,12 @@ def graph():
     return al.Graph()
 
 
+@pytest.fixture(params=["variable", "buffers"])
+def storage(request):
+    """Each way in which a graph keeps its variables."""
+    return request.param
+
+
 @pytest.fixture
 def alloy(tmp_path, monkeypatch, capsys):
     """The command, in an empty directory: alloy("train --epochs 1") gives its status, out and err. Arguments of its own

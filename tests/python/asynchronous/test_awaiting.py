@@ -34,7 +34,6 @@ def nothing_is_kept():
     assert not submission._awaited
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_a_step_gives_what_a_call_gives(storage):
     step = running_sum(storage)
 

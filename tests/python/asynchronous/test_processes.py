@@ -63,7 +63,6 @@ def forked(moments):
 
 
 @FAST
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_a_child_forked_beside_runs_is_refused_everything(storage):
     done = run(
         CHILD

@@ -57,7 +57,6 @@ def test_values_only_grow():
     assert event.value == 5 and event.wait(4, timeout=0)
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_steps_of_a_graph_keep_their_order_on_any_queues(storage, rng):
     sums, queues = Sum(storage), [None, al.Queue(), al.Queue()]
     expected, results = np.zeros(8, np.float32), []
@@ -176,7 +175,6 @@ def test_what_is_fed_is_waited_for_where_only_the_program_can_go_on():
     assert behind[0][0] == 3
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_memory_stays_flat(storage):
     sums, then, queues = Sum(storage), square(), (al.Queue(), al.Queue())
     event = al.Event()

@@ -19,7 +19,6 @@ def running_sum(count=8, storage="variable"):
     return graph.compile([x], [total + x, al.sum(total + x)], [graph.assign(total, total + x)]), total
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 @pytest.mark.parametrize("count", [8, 1 << 15])
 def test_a_step_in_flight_computes_what_a_call_computes(storage, count):
     step, total = running_sum(count, storage)

@@ -268,7 +268,6 @@ def test_truth_is_one():
 
 
 @case("optimizer_of_scalar")
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 @pytest.mark.parametrize("optimizer", [al.SGD(0.25), al.Adam(0.25)], ids=["sgd", "adam"])
 def test_a_scalar_stays_one(optimizer, storage):
     graph = al.Graph(storage=storage)
@@ -284,7 +283,6 @@ def test_a_scalar_stays_one(optimizer, storage):
 
 
 @case("read_after_assign")
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_a_step_sees_the_values_before_it(storage):
     graph = al.Graph(storage=storage)
     a, b = graph.variable(1.0), graph.variable(2.0)

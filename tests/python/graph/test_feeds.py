@@ -196,9 +196,9 @@ PAGE = 1 << 16  # of any machine: a multiple of its own
 LARGE = (100, 131)  # not a whole number of pages
 
 
-@pytest.fixture(params=["variable", "buffers"])
-def either(request):
-    return al.Graph(storage=request.param)
+@pytest.fixture
+def either(storage):
+    return al.Graph(storage=storage)
 
 
 def at_page(values):

@@ -11,9 +11,9 @@ from kinds import READS_HOST_MEMORY
 from peak import peak_kilobytes
 
 
-@pytest.fixture(params=["variable", "buffers"])
-def graph(request):
-    return al.Graph(storage=request.param)
+@pytest.fixture
+def graph(storage):
+    return al.Graph(storage=storage)
 
 
 @pytest.fixture

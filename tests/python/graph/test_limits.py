@@ -34,7 +34,6 @@ def test_more_than_sixteen_axes_are_refused_where_they_are_built(build):
 
 
 @pytest.mark.parametrize("shape", [(2**31,), (2**40,), (2**16, 2**15), (100_000, 100_000)], ids=str)
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_two_to_the_31_elements_are_refused(shape, storage):
     graph = al.Graph(storage=storage)
     x = graph.placeholder((1,) * len(shape))
@@ -90,7 +89,6 @@ print(refused)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_where_memory_lacks_it_is_a_memory_error_and_nothing_is_lost(storage):
     run = program(LIMITED, storage, seconds=120)
     assert run.returncode == 0, run.stderr

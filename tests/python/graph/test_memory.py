@@ -124,7 +124,6 @@ def test_shapes_take_turns_in_one_memory():
         assert device_bytes() - before <= most
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_variables_keep_their_values_when_a_graph_is_begun_anew(storage):
     graph = al.Graph(storage=storage)
     x = graph.placeholder((None,))

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(params=["variable", "buffers"])
-def graph(request):
-    return al.Graph(storage=request.param)
+@pytest.fixture
+def graph(storage):
+    return al.Graph(storage=storage)
 
 
 @pytest.fixture

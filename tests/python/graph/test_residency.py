@@ -11,7 +11,6 @@ from kinds import FAST, FRUGAL
 from running import program
 
 STEPS = 1000
-STORAGES = pytest.mark.parametrize("storage", ["variable", "buffers"])
 COUNTS = ("dispatches", "compilations", "bytes_to_device", "bytes_from_device")
 
 
@@ -21,7 +20,6 @@ def since(before):
 
 
 @FAST
-@STORAGES
 def test_a_thousand_steps_of_the_small_cnn(storage):
     x_data, y_data = al.data.digits()
     graph = al.Graph(storage=storage)
@@ -54,7 +52,6 @@ def test_a_thousand_steps_of_the_small_cnn(storage):
     assert value < 0.1, "it has learnt"
 
 
-@STORAGES
 def test_reading_and_assigning_count_as_transfers(storage):
     graph = al.Graph(storage=storage)
     v = graph.variable(np.zeros(100, np.float32))
@@ -78,7 +75,6 @@ def test_a_shape_is_compiled_once():
 
 @FRUGAL
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
-@STORAGES
 def test_initial_values_are_only_on_the_device_after_the_first_run(storage):
     code = """
 import sys

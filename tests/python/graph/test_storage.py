@@ -13,9 +13,9 @@ from running import at_once
 STORAGES = ["variable", "buffers"]
 
 
-@pytest.fixture(params=STORAGES)
-def graph(request):
-    return al.Graph(storage=request.param)
+@pytest.fixture
+def graph(storage):
+    return al.Graph(storage=storage)
 
 
 def linear_regression(graph):

@@ -243,7 +243,6 @@ def make_training(optimizer, storage):
 
 
 @pytest.mark.parametrize("optimizer", [lambda: al.SGD(0.1), lambda: al.Adam(0.01)], ids=["sgd", "adam"])
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_steps_together_are_single_steps(rng, optimizer, storage):
     xs, ys = rng.normal(size=(12, 8, 6)).astype(np.float32), rng.integers(0, 4, (12, 8)).astype(np.int32)
     model, graph, feeds, fetches, updates = make_training(optimizer, storage)

@@ -231,7 +231,6 @@ def test_in_a_layer_that_is_trained(rng):
     np.testing.assert_array_equal(np.rint(weights.numpy() * 8) / 8, [[1], [-0.75], [0.125]])
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 @pytest.mark.parametrize("steps", [None, 3])
 def test_in_a_step(storage, steps):
     """Against the same steps in NumPy; several of them in one dispatch are the same."""

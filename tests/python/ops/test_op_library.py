@@ -20,7 +20,6 @@ ROOT = pathlib.Path(__file__).parents[3]
 SOURCES = ROOT / "tests" / "op_libraries"
 INCLUDE = al.OpLibrary.include
 X = np.float32([[-2, 0.5, 3], [0.25, -1, 1.5]])
-STORAGES = pytest.mark.parametrize("storage", ["variable", "buffers"])
 
 
 def compiled(source, target, *macros):
@@ -176,7 +175,6 @@ def network(negate, storage):
     return graph.compile([x, unused, y], fetches, updates), [w, v, count, apart]
 
 
-@STORAGES
 def test_a_step_is_what_it_would_be_in_one_piece(ops, rng, storage):
     """Batch after batch, of other sizes, too, in flight and not, and with what it leaves behind. Parts are fused in
     other ways, so that a sum may be rounded otherwise."""
@@ -208,7 +206,6 @@ def test_how_often_it_is_cut(ops):
     assert dispatches(lambda: graph.compile([x], [x + al.cast(al.reshape(y, (6,))[0] * 0.0, "float32")])(X)) == 2
 
 
-@STORAGES
 def test_an_error_leaves_the_variables(ops, storage):
     graph = al.Graph(storage=storage)
     x = graph.placeholder((3,), name="x")

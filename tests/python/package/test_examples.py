@@ -49,7 +49,6 @@ def test_every_example_has_a_test():
         assert len(example.read_text().splitlines()) <= 120, "an example is read from top to bottom"
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_linear_regression(storage, run):
     """Against the least squares of the same points."""
     (line,) = run("linear_regression", "--storage", storage, "--points", 200, "--seed", 3)

@@ -303,7 +303,6 @@ def test_a_training_that_does_not_end():
     assert report.trained_entry("digits", outcome("no end within 300 s", "epoch"), [1], 1)["verdict"] == "died"
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 @pytest.mark.parametrize("name, tolerance", [("linear", 1e-6), ("digits", 1e-5)])
 def test_trainings_against_numpy(name, storage, tolerance):
     golden = json.loads((report.GOLDENS / "training.json").read_text())

@@ -14,9 +14,9 @@ OPTIMIZERS = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(params=["variable", "buffers"])
-def graph(request):
-    return al.Graph(storage=request.param)
+@pytest.fixture
+def graph(storage):
+    return al.Graph(storage=storage)
 
 
 # ---- forward, backward and update as separate calls ----

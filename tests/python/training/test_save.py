@@ -111,7 +111,6 @@ def count_in_step(graph, count):
     return variables, graph.compile(updates=[graph.assign(v, v + 1.0) for v in variables])
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_a_file_and_what_is_loaded_are_of_one_moment_beside_running_steps(path, storage):
     graph = al.Graph(storage=storage)
     variables, step = count_in_step(graph, 6)

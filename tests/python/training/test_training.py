@@ -52,7 +52,6 @@ NORMAL = (
 )
 
 
-@pytest.mark.parametrize("storage", ["variable", "buffers"])
 @pytest.mark.parametrize("network", [MLP, CNN, NORMAL], ids=["mlp", "cnn", "batch norm"])
 @pytest.mark.parametrize(
     "optimizer, update, tolerance",
