@@ -1,12 +1,11 @@
 """Data sets: what the elements are, in which order they come, and that any of them is the same whenever it is read."""
 
-import threading
-
 import numpy as np
 import pytest
 
 import alloy as al
 from alloy.data import from_arrays, from_items, from_iterator
+from running import at_once
 
 
 class Items:
@@ -220,14 +219,8 @@ def test_spec_is_that_of_the_elements(chain):
 
 def test_loads_in_any_order_in_threads():
     data = from_items(Items(50)).shuffle(seed=2).map(noisy, seed=4).batch(7)
-    loads = list(data.loads(3))
-    found = {}
-    threads = [threading.Thread(target=lambda i=i: found.update({i: loads[i]()})) for i in reversed(range(len(loads)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert same([found[i] for i in range(len(loads))], list(data.epoch(3)))
+    found = at_once(lambda load: load(), [*data.loads(3)][::-1])
+    assert same(found[::-1], list(data.epoch(3)))
 
 
 def plain(elements, chain, epoch):

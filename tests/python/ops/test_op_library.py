@@ -1,7 +1,6 @@
 """Ops of libraries in C: their values and gradients, where they cut a step, what they refuse, and libraries that are
 not as they should be."""
 
-import concurrent.futures
 import inspect
 import itertools
 import pathlib
@@ -15,6 +14,7 @@ import pytest
 
 import alloy as al
 from kinds import CHILDREN_COMPUTE, HALVES, PLANS_FOR_A_CPU
+from running import at_once
 
 ROOT = pathlib.Path(__file__).parents[3]
 SOURCES = ROOT / "tests" / "op_libraries"
@@ -318,10 +318,8 @@ def test_threads(ops, rng):
             given = np.random.default_rng(seed + i).normal(size=1 + i % 3).astype(np.float32)
             np.testing.assert_array_equal(shared(given)[0], -2 * given + 1)
             np.testing.assert_array_equal(step(given)[0], 6 * given)
-        return True
 
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(work, range(0, 400, 100)))
+    at_once(work, range(0, 400, 100))
 
 
 FORK = """

@@ -38,6 +38,10 @@ def everything(**options):
     )
 
 
+def fast():
+    return al.SGD(0.8, momentum=0.9)
+
+
 OPTIMIZERS = {
     "sgd": lambda: al.SGD(0.05, momentum=0.9),
     "everything": everything,
@@ -75,6 +79,16 @@ def assert_same(ours, theirs):
     assert list(ours[1]) == list(theirs[1])
     for name, values in ours[1].items():
         np.testing.assert_array_equal(values, theirs[1][name], name)
+
+
+def assert_resumes(make, path, after, callbacks=lambda: [], **options):
+    """A training that is interrupted after so many steps and resumed ends as one that was not; gives both trainers."""
+    whole = fit(make, callbacks=callbacks(), **options)
+    with pytest.raises(KeyboardInterrupt):
+        fit(make, path, [*callbacks(), Interrupt(after)], **options)
+    again = fit(make, path, [*callbacks(), Interrupt(-1)], resume=path, **options)
+    assert_same((state(again[0]), again[1]), (state(whole[0]), whole[1]))
+    return whole[0], again[0]
 
 
 class Interrupt(al.Callback):
@@ -120,65 +134,37 @@ def test_an_interrupted_training_ends_as_if_it_had_not_been(optimizer, after, tm
 @pytest.mark.parametrize("source", [streamed, augmented])
 @pytest.mark.parametrize("steps", [1, 4])
 def test_the_place_in_the_data_is_resumed(source, steps, tmp_path):
-    path = tmp_path / "run.safetensors"
-    whole = fit(everything, source=source, steps_per_dispatch=steps)
-    with pytest.raises(KeyboardInterrupt):
-        fit(everything, path, [Interrupt(3)], source=source, steps_per_dispatch=steps)
-    again = fit(everything, path, [Interrupt(-1)], resume=path, source=source, steps_per_dispatch=steps)
-    assert_same((state(again[0]), again[1]), (state(whole[0]), whole[1]))
+    assert_resumes(everything, tmp_path / "run.safetensors", 3, source=source, steps_per_dispatch=steps)
 
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_mixed_precision_is_resumed(dtype, tmp_path):
-    path = tmp_path / "run.safetensors"
-
     def make():
         return everything(loss_scale=al.LossScale(init_scale=2.0**24, growth_interval=4))
 
-    whole = fit(make, dtype=dtype)
-    scale = next(value for name, value in state(whole[0]).items() if name.endswith("/loss_scale"))
+    whole, _ = assert_resumes(make, tmp_path / "run.safetensors", 7, dtype=dtype)
+    scale = next(value for name, value in state(whole).items() if name.endswith("/loss_scale"))
     assert scale != 2.0**24, "it has moved"
-    with pytest.raises(KeyboardInterrupt):
-        fit(make, path, [Interrupt(7)], dtype=dtype)
-    again = fit(make, path, [Interrupt(-1)], resume=path, dtype=dtype)
-    assert_same((state(again[0]), again[1]), (state(whole[0]), whole[1]))
 
 
 def test_callbacks_know_what_they_knew(tmp_path):
     """Early stopping with the best weights, which lie before the interrupt."""
-    path = tmp_path / "run.safetensors"
 
     def stopping():
-        return al.EarlyStopping("val_loss", patience=3, restore_best_weights=True)
+        return [al.EarlyStopping("val_loss", patience=3, restore_best_weights=True)]
 
-    def make():
-        return al.SGD(0.8, momentum=0.9)
-
-    whole, history = fit(make, callbacks=[stopping()], epochs=30)
+    _, history = fit(fast, callbacks=stopping(), epochs=30)
     epochs = len(history["loss"])
     assert epochs < 30 and np.argmin(history["val_loss"]) == epochs - 4
-    with pytest.raises(KeyboardInterrupt):
-        fit(make, path, [stopping(), Interrupt(6 * epochs - 8)], epochs=30)
-    again = fit(make, path, [stopping(), Interrupt(-1)], epochs=30, resume=path)
-    assert_same((state(again[0]), again[1]), (state(whole), history))
+    assert_resumes(fast, tmp_path / "run.safetensors", 6 * epochs - 8, stopping, epochs=30)
 
 
 def test_a_rate_that_fell_is_resumed(tmp_path):
-    path = tmp_path / "run.safetensors"
-
     def plateau():
-        return al.ReduceLROnPlateau("loss", factor=0.5, patience=2, min_delta=1e9)
+        return [al.ReduceLROnPlateau("loss", factor=0.5, patience=2, min_delta=1e9)]
 
-    def make():
-        return al.SGD(0.8, momentum=0.9)
-
-    whole, history = fit(make, callbacks=[plateau()], epochs=6)
-    assert whole.optimizer.lr == pytest.approx(0.2)
-    with pytest.raises(KeyboardInterrupt):
-        fit(make, path, [plateau(), Interrupt(6 * 4 - 2)], epochs=6)
-    again = fit(make, path, [plateau(), Interrupt(-1)], epochs=6, resume=path)
-    assert again[0].optimizer.lr == pytest.approx(0.2)
-    assert_same((state(again[0]), again[1]), (state(whole), history))
+    for trainer in assert_resumes(fast, tmp_path / "run.safetensors", 6 * 4 - 2, plateau, epochs=6):
+        assert trainer.optimizer.lr == pytest.approx(0.2)
 
 
 def test_logs_are_continued(tmp_path):

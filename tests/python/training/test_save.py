@@ -14,6 +14,7 @@ from safetensors.numpy import load_file, save_file
 
 import alloy as al
 from kinds import FAST
+from running import at_once
 
 
 def model(units=2):
@@ -200,21 +201,9 @@ def test_a_symbolic_link_stays_and_bytes_are_a_path(path):
 
 
 def test_many_threads_save_to_one_path(path):
-    m, errors = model(), []
-
-    def run():
-        try:
-            for _ in range(10):
-                al.save(m, path)
-        except Exception as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors and os.listdir(path.parent) == [path.name]
+    m = model()
+    at_once(lambda _: [al.save(m, path) for _ in range(10)], range(4))
+    assert os.listdir(path.parent) == [path.name]
 
 
 def test_the_next_save_tidies_up_behind_one_that_was_killed(path):

@@ -8,6 +8,7 @@ import pytest
 
 import alloy as al
 from kinds import PLANS_FOR_A_CPU, READS_HOST_MEMORY
+from running import at_once
 
 
 @pytest.fixture(autouse=True, params=[0, 1], ids=["waiting", "ahead"])
@@ -724,26 +725,14 @@ def test_threads_that_use_a_trainer_first(rng):
     data = linear_data(12, rng)
     for _ in range(5):
         t = trainer(metrics=["r2_score"])
-        start, faults = threading.Barrier(4), []
-
-        def use(action, start=start, faults=faults):
-            start.wait()
-            try:
-                action()
-            except BaseException as error:
-                faults.append(error)
-
+        start = threading.Barrier(4)
         actions = [lambda t=t: t.fit(data, 2, progress=False), lambda t=t: t.evaluate(data)]
         actions += [lambda t=t: t.predict(data[0])] * 2
-        threads = [threading.Thread(target=use, args=(action,)) for action in actions]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not faults and len(t.model.variables) == 2, faults
+        at_once(lambda action, start=start: (start.wait(), action()), actions)
+        assert len(t.model.variables) == 2
         names = [v.name for v in t.model.graph.variables]
         assert len(set(names)) == len(names) and not any(name.startswith(("training_", "metrics_")) for name in names)
-        faults.clear(), actions.clear(), threads.clear()
+        actions.clear()
 
 
 def test_validation_data_is_looked_at_before_training(rng):
