@@ -302,6 +302,15 @@ step, then = graph.compile([x], [x + v], [graph.assign(v, v + x)]), other.compil
 ones = np.ones(8, np.float32)
 step(ones), then(ones)
 gate, first, second = al.Event(), al.Queue(), al.Queue()
+def interrupt(wait, turn, seconds):
+    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        wait()
+        print("not interrupted", turn)
+    except KeyboardInterrupt:
+        pass
+    timer.join()
 """
 
 
@@ -344,14 +353,7 @@ def test_ctrl_c_ends_every_wait():
             threading.Thread(target=work, daemon=True).start()
             time.sleep(0.05)
         for turn, wait in enumerate(waits(), 1):
-            interrupt = threading.Timer(0.15, lambda: os.kill(os.getpid(), signal.SIGINT))
-            interrupt.start()
-            try:
-                wait()
-                print("not interrupted", turn)
-            except KeyboardInterrupt:
-                pass
-            interrupt.join()
+            interrupt(wait, turn, 0.15)
             gate.signal(turn)
             step(ones)  # behind all of that
             before = v.numpy()[0]
@@ -385,22 +387,11 @@ def test_ctrl_c_ends_steps_that_do_not_end():
             yield lambda: (endless.submit(ones), step(ones))
         for turn, wait in enumerate(waits()):
             before = v.numpy()
-            interrupt = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
-            interrupt.start()
-            try:
-                wait()
-                print("not interrupted", turn)
-            except KeyboardInterrupt:
-                pass
-            interrupt.join()
+            interrupt(wait, turn, 0.2)
             np.testing.assert_array_equal(v.numpy(), before)
             assert step(ones)[0][0] == before[0] + 1 and v.numpy()[0] == before[0] + 1, "the graph stays usable"
         failed = endless.submit(ones)
-        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        try:
-            failed.wait()
-        except KeyboardInterrupt:
-            pass
+        interrupt(failed.wait, "last", 0.2)
         try:
             failed[0]
         except al.DeviceError as error:

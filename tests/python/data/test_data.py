@@ -29,23 +29,16 @@ def test_without_scikit_learn(monkeypatch):
         al.data.digits()
 
 
-def test_split():
+@pytest.mark.parametrize("part, tested", [((), 359), ((300,), 300)], ids=["a fifth", "a number"])
+def test_split(part, tested):
     x, y = np.arange(1797), -np.arange(1797)
-    (x_train, y_train), (x_test, y_test) = al.data.split(x, y)
-    assert (len(x_train), len(x_test)) == (1438, 359)
+    (x_train, y_train), (x_test, y_test) = al.data.split(x, y, *part)
+    assert (len(x_train), len(x_test)) == (1797 - tested, tested)
     np.testing.assert_array_equal(np.sort(np.concatenate([x_train, x_test])), x)
     np.testing.assert_array_equal(y_train, -x_train)
     np.testing.assert_array_equal(y_test, -x_test)
-    np.testing.assert_array_equal(al.data.split(x, y)[1][0], x_test)
-    assert not np.array_equal(al.data.split(x, y, seed=1)[1][0], x_test)
-
-
-def test_split_by_number():
-    x, y = np.arange(100), -np.arange(100)
-    (x_train, y_train), (x_test, y_test) = al.data.split(x, y, 30)
-    assert (len(x_train), len(x_test)) == (70, 30)
-    np.testing.assert_array_equal(np.sort(np.concatenate([x_train, x_test])), x)
-    np.testing.assert_array_equal(y_test, -x_test)
+    np.testing.assert_array_equal(al.data.split(x, y, *part)[1][0], x_test)
+    assert not np.array_equal(al.data.split(x, y, *part, seed=1)[1][0], x_test)
 
 
 @pytest.mark.parametrize("fraction", [0, 0.0, 1.0, 0.001, 0.999, -1, 100, 1.5, True, float("nan")])

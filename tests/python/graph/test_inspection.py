@@ -25,6 +25,15 @@ def mistakes(graph, *request):
     return lines
 
 
+def training_step(storage="variable"):
+    """The graph of the small network, its feeds, predictions and loss, and the updates of Adam."""
+    graph = al.Graph(storage=storage)
+    x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
+    predictions = cnn()(x)
+    loss = al.mean(al.losses.softmax_cross_entropy(predictions, y))
+    return graph, (x, y), predictions, loss, al.Adam().minimize(loss)
+
+
 # ---- verify ----
 
 
@@ -100,10 +109,7 @@ def test_verify_accepts_what_runs():
 
 
 def test_a_batch_that_does_not_fit_the_labels():
-    graph = al.Graph()
-    x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
-    loss = al.mean(al.losses.softmax_cross_entropy(cnn()(x), y))
-    updates = al.Adam().minimize(loss)
+    graph, (x, y), _, loss, updates = training_step()
     assert graph.verify({x: (32, 8, 8, 1), y: (32,)}, [loss], updates) is None
     lines = mistakes(graph, {x: (32, 8, 8, 1), y: (16,)}, [loss], updates)
     assert lines[0].startswith(
@@ -129,10 +135,7 @@ def test_what_verify_cannot_be_asked(request_, says):
 
 
 def test_stages():
-    graph = al.Graph()
-    x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
-    loss = al.mean(al.losses.softmax_cross_entropy(cnn()(x), y))
-    updates = al.Adam().minimize(loss)
+    graph, (x, y), _, loss, updates = training_step()
     for request in ([], [[loss]], [[loss], updates]):
         stages = graph.stages(*request)
         stage_of = {}
@@ -256,11 +259,7 @@ def allocated():
 
 @pytest.mark.parametrize("storage, arrays", [("variable", 1), ("buffers", 2)])
 def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
-    graph = al.Graph(storage=storage)
-    x, y = graph.placeholder((None, 8, 8, 1), name="x"), graph.placeholder((None,), al.int32, name="y")
-    predictions = cnn()(x)
-    loss = al.mean(al.losses.softmax_cross_entropy(predictions, y))
-    updates = al.Adam().minimize(loss)
+    graph, (x, y), predictions, loss, updates = training_step(storage)
     before = allocated()
     step = graph.compile([x, y], [loss, predictions], updates)
     plan = step.memory_plan((32, 8, 8, 1), [32])

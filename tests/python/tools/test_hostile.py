@@ -1,6 +1,5 @@
 """Whatever users give, it is answered with an exception: no argument ends the process, and slips get a sentence."""
 
-import copy
 import functools
 import pickle
 import re
@@ -194,23 +193,13 @@ def variable(value):
     return al.Graph().variable(np.float32(value))
 
 
-def assign_twice():
-    v = variable([1])
-    v.graph.compile([], [], [v.graph.assign(v, v * 2.0), v.graph.assign(v, v + 1.0)])
-
-
 # fmt: off
 SLIPS = [
     (lambda: al.Graph().placeholder((2**64,)), ValueError,
      r"^\[placeholder\] Expected dimensions of 0 or more and below 2\^63, or None"),
-    (lambda: variable([1, 2]) == 3, TypeError, r"^\[equal\] .*got int; elements are compared by al.equal"),
-    (lambda: variable([1, 2]) != np.float32([1, 2]), TypeError, "al.not_equal"),
-    (lambda: al.Graph().placeholder((2,), "int32") / 2, TypeError,
-     r"^\[divide\] Expected floats beside /, got int32\(2,\); cast it"),
     (lambda: 2 / al.Graph().placeholder((2,), "int64"), TypeError, r"^\[divide\] Expected floats beside /"),
     (lambda: al.one_hot(al.Graph().placeholder((2,), "int32"), 1.5), TypeError,
      r"^\[one_hot\] Expected a depth as an integer, got 1.5"),
-    (lambda: al.one_hot(al.Graph().placeholder((2,), "int32"), 0), ValueError, "a depth of 1 or more, got 0"),
     (lambda: al.empty((2**61,)), MemoryError, r"^\[empty\] There is no memory for 9,223,372,036,854,775,808 bytes"),
     (lambda: al.empty((2**50,)), MemoryError, r"^\[empty\] There is no memory for"),
     (lambda: al.data.split(np.ones(10), np.ones(10), 30), ValueError,
@@ -221,10 +210,7 @@ SLIPS = [
     (lambda: al.data.split(np.ones(10), np.ones(9)), ValueError, "as many labels as examples, got 9 for 10"),
     (lambda: al.data.digits(size=-1), ValueError, r"^\[digits\] Expected a size of 1 or more, got -1"),
     (lambda: al.data.digits(channels=1.5), TypeError, r"^\[digits\] Expected channels as an integer, got 1.5"),
-    (lambda: al.EarlyStopping(patience=-1), ValueError, "a patience of 0 or more, got -1"),
-    (assign_twice, ValueError, r"^\[assign\] The variable has another update, built at .*test_hostile.py"),
     (lambda: pickle.dumps(variable([1]), 0), TypeError, r"^\[Variable\] .* cannot be copied or pickled"),
-    (lambda: copy.deepcopy(al.Graph()), TypeError, r"^\[Graph\] .* cannot be copied or pickled; build the model"),
 ]
 # fmt: on
 
