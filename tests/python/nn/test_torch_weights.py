@@ -223,43 +223,33 @@ def one_after_another(x, *layers):
 
 FLATTEN = 'use al.nn.Flatten(order="channels_first"), or load_torch(..., flattened="channels_last") where '
 # By case: the function, its layers, and what the message asks for, if there is one.
+# fmt: off
 ORDERS = {
     "a Flatten": (lambda x, f: f(images(x)), [nn.Flatten()], FLATTEN),
     "al.flatten": (lambda x: al.flatten(images(x)), [], FLATTEN),
     "al.reshape": (lambda x: al.reshape(images(x), (-1, 48)), [], FLATTEN),
     "a Reshape": (lambda x, r: r(images(x)), [nn.Reshape((-1,))], FLATTEN),
     "sequences": (lambda x: al.flatten(al.relu(sequences_of(x))), [], FLATTEN),
-    "behind layers": (
-        lambda x, *layers: one_after_another(images(x), *layers),
-        [nn.Conv2D(4, 3), nn.ReLU(), nn.MaxPool2D(), nn.ZeroPadding2D(1), nn.Flatten(), nn.Dropout(0.5)],
-        FLATTEN,
-    ),
-    "one of two": (
-        lambda x, f: al.concat([f(images(x)), al.flatten(images(x))], axis=-1),
-        [nn.Flatten(**FIRST)],
-        FLATTEN,
-    ),
+    "behind layers": (lambda x, *layers: one_after_another(images(x), *layers),
+     [nn.Conv2D(4, 3), nn.ReLU(), nn.MaxPool2D(), nn.ZeroPadding2D(1), nn.Flatten(), nn.Dropout(0.5)], FLATTEN),
+    "one of two": (lambda x, f: al.concat([f(images(x)), al.flatten(images(x))], axis=-1), [nn.Flatten(**FIRST)],
+     FLATTEN),
     "height and width exchanged": (lambda x: al.flatten(al.transpose(images(x), (0, 2, 1, 3))), [], FLATTEN),
-    "images of the last axis": (
-        lambda x: al.mean(al.reshape(x, (-1, 4, 6, 2)), axis=(1, 2)),
-        [],
-        r'use al.nn.Reshape((4, 6, 2), order="channels_first"), or ',
-    ),
+    "images of the last axis": (lambda x: al.mean(al.reshape(x, (-1, 4, 6, 2)), axis=(1, 2)), [],
+     r'use al.nn.Reshape((4, 6, 2), order="channels_first"), or '),
     "in PyTorch's order": (lambda x, f: f(images(x)), [nn.Flatten(**FIRST)], None),
     "by hand": (lambda x: al.flatten(al.transpose(images(x), (0, 3, 1, 2))), [], None),
     "sequences in PyTorch's order": (lambda x, f: f(sequences_of(x)), [nn.Flatten(**FIRST)], None),
     "one place": (lambda x, p: al.flatten(p(images(x))), [nn.GlobalAvgPool(keepdims=True)], None),
     "one channel": (lambda x: al.flatten(al.reshape(x, (-1, 8, 6, 1))), [], None),
     "pooled": (lambda x, p: p(images(x)), [nn.GlobalMaxPool()], None),
-    "norms of groups": (
-        lambda x, *norms: al.mean(one_after_another(images(x), *norms), axis=(1, 2)),
-        [nn.GroupNorm(3), nn.InstanceNorm()],
-        None,
-    ),
+    "norms of groups": (lambda x, *norms: al.mean(one_after_another(images(x), *norms), axis=(1, 2)),
+     [nn.GroupNorm(3), nn.InstanceNorm()], None),
     "a norm of features in groups": (lambda x, norm: norm(x), [nn.GroupNorm(6)], None),
     "attention": (lambda x, a: al.mean(a(sequences_of(x)), axis=1), [nn.MultiHeadAttention(2, 2)], None),
     "recurrent": (lambda x, r: r(sequences_of(x)), [nn.LSTM(4)], None),
 }
+# fmt: on
 
 
 @pytest.mark.parametrize("name", ORDERS)
@@ -490,38 +480,24 @@ def test_halves_are_widened(dtype, tmp_path):
 
 # ---- what is refused ----
 
+# fmt: off
 WRONG = {
-    "shape": (
-        {"0.0.weight": np.zeros((8, 3, 5, 5), np.float32)},
-        {},
-        "Expected 0.0.weight of (8, 3, 3, 3) for body/conv2d_0/weights (3, 3, 3, 8), got (8, 3, 5, 5) in FILE",
-    ),
-    "type": (
-        {"0.0.bias": np.zeros(8, np.float64)},
-        {},
-        "Expected 0.0.bias of float32, float16, bfloat16 for body/conv2d_0/bias, got float64 in FILE",
-    ),
-    "integers": (
-        {"1.bias": np.zeros(5, np.int64)},
-        {},
-        "Expected 1.bias of float32, float16, bfloat16 for dense_0/bias, got int64 in FILE",
-    ),
-    "another name": (
-        {"0.0.weight": None, "0.0.weights": np.zeros((8, 3, 3, 3), np.float32)},
-        {},
-        "Expected 0.0.weight (for body/conv2d_0/weights) in FILE, got none; the nearest there: 0.0.weights",
-    ),
+    "shape": ({"0.0.weight": np.zeros((8, 3, 5, 5), np.float32)}, {},
+     "Expected 0.0.weight of (8, 3, 3, 3) for body/conv2d_0/weights (3, 3, 3, 8), got (8, 3, 5, 5) in FILE"),
+    "type": ({"0.0.bias": np.zeros(8, np.float64)}, {},
+     "Expected 0.0.bias of float32, float16, bfloat16 for body/conv2d_0/bias, got float64 in FILE"),
+    "integers": ({"1.bias": np.zeros(5, np.int64)}, {},
+     "Expected 1.bias of float32, float16, bfloat16 for dense_0/bias, got int64 in FILE"),
+    "another name": ({"0.0.weight": None, "0.0.weights": np.zeros((8, 3, 3, 3), np.float32)}, {},
+     "Expected 0.0.weight (for body/conv2d_0/weights) in FILE, got none; the nearest there: 0.0.weights"),
     "names of the file": (
         {},
         {"names": {"body": "features", "dense_0": "head"}},
         "Expected features.0.weight (for body/conv2d_0/weights), features.0.bias (for body/conv2d_0/bias), head.weight "
         "(for dense_0/weights) and 1 more in FILE, got none; the nearest there: 0.0.weight, 0.0.bias, 1.weight",
     ),
-    "an extra": (
-        {"fc.weight": np.zeros(3, np.float32)},
-        {},
-        'Expected variables in the model for fc.weight of FILE, got none; skip=("fc.*",) leaves such tensors out',
-    ),
+    "an extra": ({"fc.weight": np.zeros(3, np.float32)}, {},
+     'Expected variables in the model for fc.weight of FILE, got none; skip=("fc.*",) leaves such tensors out'),
     "extras": (
         {f"{i}.weight": np.zeros(3, np.float32) for i in range(5, 9)},
         {},
@@ -529,21 +505,16 @@ WRONG = {
         'skip=("5.*",) leaves such tensors out',
     ),
     "everything skipped": ({}, {"skip": "*"}, "Expected something to load from FILE, got skip = ['*']"),
-    "an unknown layer": (
-        {},
-        {"names": {"boby": "features"}},
-        "Expected paths of the model's layers as names, got 'boby'; the nearest is body",
-    ),
+    "an unknown layer": ({}, {"names": {"boby": "features"}},
+     "Expected paths of the model's layers as names, got 'boby'; the nearest is body"),
     "a path that is none": ({}, {"names": lambda path: 3}, "TypeError Expected a path in PyTorch, got 3 for "),
     "names of another type": ({}, {"names": ["body"]}, "TypeError Expected names as a dict of strings or a function, "),
     "skip of no names": ({}, {"skip": 3}, "TypeError Expected names of tensors to skip, got 3"),
     "skip of another type": ({}, {"skip": [3]}, "TypeError Expected names of tensors to skip, got [3]"),
-    "another order": (
-        {},
-        {"flattened": {"dense_0": (2, 2, 8)}},
-        'Expected flattened="channels_first" or "channels_last", got {',
-    ),
+    "another order": ({}, {"flattened": {"dense_0": (2, 2, 8)}},
+     'Expected flattened="channels_first" or "channels_last", got {'),
 }
+# fmt: on
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -24,12 +24,10 @@ def _bent(x):
 
 
 # Each op, its value and its derivative.
+# fmt: off
 CASES = {
-    "gelu": (
-        al.gelu,
-        lambda x: x * (1 + _erf(x / math.sqrt(2))) / 2,
-        lambda x: (1 + _erf(x / math.sqrt(2))) / 2 + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi),
-    ),
+    "gelu": (al.gelu, lambda x: x * (1 + _erf(x / math.sqrt(2))) / 2,
+     lambda x: (1 + _erf(x / math.sqrt(2))) / 2 + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)),
     "gelu tanh": (
         lambda x: al.gelu(x, approximate="tanh"),
         lambda x: x * (1 + np.tanh(_bent(x))) / 2,
@@ -40,25 +38,17 @@ CASES = {
     ),
     "silu": (al.silu, lambda x: x * _sigmoid(x), lambda x: _sigmoid(x) * (1 + x * _sigmoid(-x))),
     "elu": (al.elu, lambda x: np.where(x > 0, x, np.expm1(x)), lambda x: np.where(x > 0, 1, np.exp(x))),
-    "elu 2": (
-        lambda x: al.elu(x, alpha=2.0),
-        lambda x: np.where(x > 0, x, 2 * np.expm1(np.minimum(x, 0))),
-        lambda x: np.where(x > 0, 1, 2 * np.exp(x)),
-    ),
+    "elu 2": (lambda x: al.elu(x, alpha=2.0), lambda x: np.where(x > 0, x, 2 * np.expm1(np.minimum(x, 0))),
+     lambda x: np.where(x > 0, 1, 2 * np.exp(x))),
     "softplus": (al.softplus, lambda x: np.logaddexp(0, x), _sigmoid),
-    "hard_sigmoid": (
-        al.hard_sigmoid,
-        lambda x: np.clip(x / 6 + 0.5, 0, 1),
-        lambda x: np.where(np.abs(x) < 3, 1 / 6, 0),
-    ),
-    "hard_swish": (
-        al.hard_swish,
-        lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
-        lambda x: np.where(np.abs(x) < 3, x / 3 + 0.5, x > 0),
-    ),
+    "hard_sigmoid": (al.hard_sigmoid, lambda x: np.clip(x / 6 + 0.5, 0, 1),
+     lambda x: np.where(np.abs(x) < 3, 1 / 6, 0)),
+    "hard_swish": (al.hard_swish, lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
+     lambda x: np.where(np.abs(x) < 3, x / 3 + 0.5, x > 0)),
     "leaky_relu": (al.leaky_relu, lambda x: np.where(x > 0, x, 0.01 * x), lambda x: np.where(x > 0, 1, 0.01)),
     "leaky_relu 3": (lambda x: al.leaky_relu(x, 3), lambda x: np.maximum(x, 3 * x), lambda x: np.where(x > 0, 3, 1)),
 }
+# fmt: on
 
 
 def test_every_activation_has_a_case():
