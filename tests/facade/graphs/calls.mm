@@ -89,6 +89,20 @@ TEST(calls_of_an_executable) {
   }
 }
 
+TEST(calls_with_operands_in_the_order_of_feeds) {
+  MPSGraph *own = [[MPSGraph new] autorelease], *g = [[MPSGraph new] autorelease];
+  MPSGraphTensor *a = placeholder(own, {2, 3}), *b = placeholder(own, {2, 3}), *y = placeholder(g, {2, 3});
+  MPSGraphExecutable* f = compiled(own, list(a, b), list(minus(own, a, b)));
+  const double sign = [[f feedTensors] objectAtIndex:0] == a ? 1 : -1;
+  NSArray* result = [g callSymbolName:@"f"
+                         inputTensors:list(y, [g squareWithTensor:y name:nil])
+                          outputTypes:list(type_of({2, 3}))
+                                 name:nil];
+  const Array x = random_array({2, 3});
+  CHECK_ARRAY(run(compiled(g, list(y), result, named(@"f", f)), x),
+              map(x, [&](double v) { return sign * (v - v * v); }));
+}
+
 // By the graph's own run methods, whose descriptor has one of compilation.
 TEST(calls_of_a_run) {
   const Array x = random_array({2, 3});
