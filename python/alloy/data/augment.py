@@ -21,32 +21,26 @@ _FLIPS = {"horizontal": (2,), "vertical": (1,), "horizontal_and_vertical": (2, 1
 class _Images:
     """A function of images that passes on the other parts of the example."""
 
-    op = "augment"
     draws = True
 
     def __call__(self, images, *rest, rng=None):
         if not isinstance(images, np.ndarray) or images.ndim not in (3, 4):
             given = getattr(images, "shape", type(images).__name__)
             expected = "images (height, width, channels) or a batch of them as the first part"
-            raise self.mistake(f"Expected {expected}, got {given}", TypeError)
+            raise mistake(self, f"Expected {expected}, got {given}", TypeError)
         if images.dtype not in (np.uint8, np.float32):
-            raise self.mistake(f"Expected images of uint8 or float32, got {images.dtype}", TypeError)
+            raise mistake(self, f"Expected images of uint8 or float32, got {images.dtype}", TypeError)
         if self.draws and rng is None:
-            raise self.mistake(f"Expected random numbers, which map({self.op}(...), seed=0) gives it", TypeError)
+            raise mistake(
+                self, f"Expected random numbers, which map({type(self).__name__}(...), seed=0) gives it", TypeError
+            )
         changed = self.change(images if images.ndim == 4 else images[None], rng)
         changed = changed if images.ndim == 4 else changed[0]
         return (changed, *rest) if rest else changed
 
-    def mistake(self, said, kind: type[Exception] = ValueError):
-        return mistake(self.op, said, kind)
-
     def change(self, images: np.ndarray, rng) -> np.ndarray:
         """Changes images (n, height, width, channels)."""
         raise NotImplementedError
-
-    @property
-    def __name__(self):
-        return self.op
 
 
 class random_crop(_Images):
@@ -55,11 +49,9 @@ class random_crop(_Images):
     size: (height, width) of the window, or one number for both; by default the size of the image. padding: one number
     for all sides, or (rows, columns). ValueError: an image is too small."""
 
-    op = "random_crop"
-
     def __init__(self, size=None, *, padding=0):
-        self.size = None if size is None else _pair(self.op, "a size", size, 1)
-        self.padding = _pair(self.op, "a padding", padding, 0)
+        self.size = None if size is None else _pair(self, "a size", size, 1)
+        self.padding = _pair(self, "a padding", padding, 0)
 
     def change(self, images, rng):
         count, height, width, channels = images.shape
@@ -68,7 +60,7 @@ class random_crop(_Images):
         room = height + 2 * rows - size[0], width + 2 * columns - size[1]
         if min(room) < 0:
             given = f"with padding {self.padding}, got {(height, width)}"
-            raise self.mistake(f"Expected images of {size} or more {given}")
+            raise mistake(self, f"Expected images of {size} or more {given}")
         places = rng.integers(0, [extent + 1 for extent in room], (count, 2)).tolist()
         padded = np.zeros((height + 2 * rows, width + 2 * columns, channels), images.dtype)
         cropped = np.empty((count, *size, channels), images.dtype)
@@ -84,12 +76,10 @@ class random_flip(_Images):
     mode: "horizontal" exchanges left and right, "vertical" top and bottom, "horizontal_and_vertical" does each of them
     with a probability of 1/2."""
 
-    op = "random_flip"
-
     def __init__(self, mode="horizontal"):
         if mode not in _FLIPS:
             known = '"horizontal", "vertical" or "horizontal_and_vertical"'
-            raise self.mistake(f"Expected the mode {known}, got {mode!r}")
+            raise mistake(self, f"Expected the mode {known}, got {mode!r}")
         self.mode = mode
 
     def change(self, images, rng):
@@ -107,20 +97,19 @@ class normalize(_Images):
     mean, std: a number, or one for each channel; mean_and_std(images) measures them. ValueError: a std is not above
     0."""
 
-    op = "normalize"
     draws = False
 
     def __init__(self, mean, std):
         self.mean, self.std = np.asarray(mean, np.float64), np.asarray(std, np.float64)
         if self.mean.ndim > 1 or self.std.ndim > 1 or not np.isfinite(self.mean).all():
-            raise self.mistake(f"Expected a finite mean and a std for each channel, got {mean} and {std}")
+            raise mistake(self, f"Expected a finite mean and a std for each channel, got {mean} and {std}")
         if not (np.isfinite(self.std).all() and (self.std > 0).all()):
-            raise self.mistake(f"Expected a std above 0, got {std}")
+            raise mistake(self, f"Expected a std above 0, got {std}")
 
     def change(self, images, rng):
         for each in (self.mean, self.std):
             if each.ndim and each.shape != images.shape[-1:]:
-                raise self.mistake(f"Expected images of {len(each)} channels, got {images.shape[-1]}")
+                raise mistake(self, f"Expected images of {len(each)} channels, got {images.shape[-1]}")
         unit = 255 if images.dtype == np.uint8 else 1
         scaled = images * np.float32(1 / (self.std * unit))
         scaled -= np.float32(self.mean / self.std)

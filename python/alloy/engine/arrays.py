@@ -67,7 +67,7 @@ def header_of(op: str, path, text: bytes) -> dict:
     return json.loads(text, object_pairs_hook=once)
 
 
-def as_integers(op: str, what: str, value) -> list[int]:
+def as_integers(op: object, what: str, value) -> list[int]:
     """Returns one integer or several as a list. TypeError: they are something else."""
     try:
         return [index(value)]
@@ -141,7 +141,7 @@ def as_file_name(op: str, path) -> str:
     return os.path.abspath(text)
 
 
-def as_count(op: str, what: str, value, least: int = 1, most: float = 2**63 - 1) -> int:
+def as_count(op: object, what: str, value, least: int = 1, most: float = 2**63 - 1) -> int:
     """Returns a number of things. TypeError: it is no integer. ValueError: it is below the least or above the most that
     the engine's integers hold."""
     try:

@@ -33,7 +33,7 @@ class Uncopied:
 
     def __reduce__(self, *protocol):
         raise mistake(
-            type(self).__name__,
+            self,
             "A graph and its parts cannot be copied or pickled; build the model again, and pass values "
             "on by al.save and al.load, or by v.assign(w.numpy())",
             TypeError,

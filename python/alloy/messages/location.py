@@ -119,10 +119,11 @@ def in_layer() -> str:
     return f"; in {layer.path}" if layer and layer.path else ""
 
 
-def mistake(op: str, message: str, kind: type[Exception] = ValueError) -> Exception:
+def mistake(op: object, message: str, kind: type[Exception] = ValueError) -> Exception:
     """Makes an exception "[op] message; at file.py:12." with the user's line. The engine's exceptions say "built at",
-    since they name the line that built an op."""
-    return kind(f"[{typed_name(op)}] {message}{in_layer()}; at {user_location()}.")
+    since they name the line that built an op. op: the name of a function, or an object, whose class is named."""
+    name = op if isinstance(op, str) else type(op).__name__
+    return kind(f"[{typed_name(name)}] {message}{in_layer()}; at {user_location()}.")
 
 
 def nearest(name: str, names, cutoff: float = 0.6) -> str:

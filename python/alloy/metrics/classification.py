@@ -24,9 +24,9 @@ class _OfClasses(Metric):
         if threshold is not None and (
             isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold < 1
         ):
-            raise mistake(type(self).__name__, f"Expected a threshold between 0 and 1, got {threshold!r}")
+            raise mistake(self, f"Expected a threshold between 0 and 1, got {threshold!r}")
         self.threshold = threshold
-        self.ignore_index = index_or_none(type(self).__name__, ignore_index)
+        self.ignore_index = index_or_none(self, ignore_index)
 
     def _above(self, logits):
         """Tells whether the probability is above the threshold."""
@@ -58,9 +58,7 @@ class _Rates(_OfClasses):
         ignore_index: labels equal to this number do not count. Integers outside 0 to classes - 1 never count."""
         super().__init__(threshold=threshold, ignore_index=ignore_index, name=name)
         if average not in _AVERAGES:
-            raise mistake(
-                type(self).__name__, f"Expected an average of {', '.join(map(repr, _AVERAGES))}, got {average!r}"
-            )
+            raise mistake(self, f"Expected an average of {', '.join(map(repr, _AVERAGES))}, got {average!r}")
         self.average = average
 
     def update(self, totals, predictions, targets, weights):

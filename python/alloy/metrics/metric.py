@@ -33,7 +33,7 @@ class Metric:
     def __init__(self, name: str | None = None):
         if name is not None:
             if not isinstance(name, str) or not name:
-                raise mistake(type(self).__name__, f"Expected a name, got {name!r}", TypeError)
+                raise mistake(self, f"Expected a name, got {name!r}", TypeError)
             self.name = name
 
     def update(self, totals: State, predictions: Tensor, targets: Tensor, weights: Tensor | None) -> None:

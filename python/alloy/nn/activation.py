@@ -25,7 +25,7 @@ _INSTEAD = {
 }
 
 
-def activation_of(op: str, given):
+def activation_of(op: object, given):
     """Returns the function of a tensor for an argument `activation`: None, a name, a function or a layer."""
     if isinstance(given, type):
         raise mistake(
@@ -124,7 +124,7 @@ class GELU(Layer):
     def __init__(self, *, approximate: bool = False):
         super().__init__()
         if not isinstance(approximate, bool):
-            raise mistake("GELU", f"Expected approximate as True (by tanh) or False, got {approximate!r}", TypeError)
+            raise mistake(self, f"Expected approximate as True (by tanh) or False, got {approximate!r}", TypeError)
         self.approximate = approximate
 
     def forward(self, x, training):

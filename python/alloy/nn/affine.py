@@ -19,14 +19,14 @@ class Affine(Layer):
 
     def __init__(self, *, activation, use_bias: bool, init, seed: int | None):
         super().__init__(seed=seed)
-        self.activation = activation_of(self._kind(), activation)
+        self.activation = activation_of(self, activation)
         self.use_bias = use_bias
-        self.init = require_init(self._kind(), init)
+        self.init = require_init(self, init)
 
     def build(self, x):
         self.require_floats(x)
         shape = self.weights_shape(x)
-        self.add_variable(x.graph, "weights", lambda seed: initial(self._kind(), self.init, shape, seed))
+        self.add_variable(x.graph, "weights", lambda seed: initial(self, self.init, shape, seed))
         if self.use_bias:
             self.add_variable(x.graph, "bias", lambda seed: initial_values.zeros(self.bias_shape(shape)))
 
@@ -38,7 +38,7 @@ class Affine(Layer):
         weights, *bias = self.in_type_of(x, self._variables)
         if tuple(self.weights_shape(x)) != weights.shape:
             before = f"weights of {shape_text(weights.shape)}, which the first call made"
-            raise mistake(self._kind(), f"Expected an input for {before}, got {describe(x)}")
+            raise mistake(self, f"Expected an input for {before}, got {describe(x)}")
         y = self.product(x, weights)
         y = y + bias[0] if bias else y
         if isinstance(self.activation, Layer):
@@ -46,7 +46,7 @@ class Affine(Layer):
         return y if self.activation is None else self.activation(y)
 
 
-def require_init(op: str, init):
+def require_init(op: object, init):
     """Refuses, with a TypeError, anything that is no function of initial values."""
     if not callable(init):
         hint = f"; write al.init.{init}" if isinstance(init, str) and init in vars(initial_values) else ""
@@ -54,7 +54,7 @@ def require_init(op: str, init):
     return init
 
 
-def initial(op: str, init, shape, seed) -> np.ndarray | FileValues:
+def initial(op: object, init, shape, seed) -> np.ndarray | FileValues:
     """Returns the initial values from a function of a shape, and of a seed if it takes one."""
     takes_seed = "seed" in inspect.signature(init).parameters
     values = init(shape, seed=seed) if takes_seed else init(shape)

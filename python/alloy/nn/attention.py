@@ -46,11 +46,10 @@ class MultiHeadAttention(Layer):
         seed: int | None = None,
     ):
         super().__init__(seed=seed)
-        op = self._kind()
-        self.num_heads = as_count(op, "num_heads", num_heads)
-        self.key_dim = as_count(op, "key_dim, the length of a head's keys,", key_dim)
-        self.value_dim = self.key_dim if value_dim is None else as_count(op, "value_dim", value_dim)
-        self.output_shape = None if output_shape is None else as_count(op, "output_shape", output_shape)
+        self.num_heads = as_count(self, "num_heads", num_heads)
+        self.key_dim = as_count(self, "key_dim, the length of a head's keys,", key_dim)
+        self.value_dim = self.key_dim if value_dim is None else as_count(self, "value_dim", value_dim)
+        self.output_shape = None if output_shape is None else as_count(self, "output_shape", output_shape)
         self.use_causal_mask = use_causal_mask
         self._options = {"use_bias": use_bias, "init": init}
         self.query, self.key = (Dense(self.num_heads * self.key_dim, **self._options) for _ in range(2))
@@ -62,7 +61,7 @@ class MultiHeadAttention(Layer):
 
     def forward(self, x, training, value=None, key=None, attention_mask=None):
         if value is None and key is not None:
-            raise mistake(self._kind(), "Expected a value with the key, got a key alone", TypeError)
+            raise mistake(self, "Expected a value with the key, got a key alone", TypeError)
         value = x if value is None else value
         key = value if key is None else key
         for sequence in (x, value, key):
@@ -101,10 +100,10 @@ class MultiHeadAttention(Layer):
         return rows >= transpose(columns, (0, 1, 3, 2))
 
     def _of_rank_4(self, graph, mask):
-        mask = as_tensor(graph, self._kind(), mask, "bool")
+        mask = as_tensor(graph, type(self).__name__, mask, "bool")
         if mask.dtype != "bool" or mask.shape is None or not 2 <= len(mask.shape) <= 4:
             expected = "an attention_mask of bool, (steps, others), (batch, steps, others) or with heads as second axis"
-            raise mistake(self._kind(), f"Expected {expected}, got {describe(mask)}", TypeError)
+            raise mistake(self, f"Expected {expected}, got {describe(mask)}", TypeError)
         return expand_dims(mask, axis={2: (0, 1), 3: 1}[len(mask.shape)]) if len(mask.shape) < 4 else mask
 
 

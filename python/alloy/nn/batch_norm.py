@@ -22,9 +22,9 @@ class BatchNorm(Normalization):
 
     def __init__(self, *, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(epsilon, center, scale)
-        require_all("BatchNorm", "a number as the momentum", Real, [momentum])
+        require_all(self, "a number as the momentum", Real, [momentum])
         if not 0 <= momentum <= 1:
-            raise mistake("BatchNorm", f"Expected a momentum from 0 to 1, got {momentum}")
+            raise mistake(self, f"Expected a momentum from 0 to 1, got {momentum}")
         self.momentum = momentum
 
     def build(self, x):

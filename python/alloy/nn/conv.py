@@ -18,22 +18,21 @@ class _Windows(Affine):
 
     def __init__(self, kernel_size, strides, padding, dilations, **options):
         super().__init__(**options)
-        self.kernel_size = extents(self._kind(), "a kernel size", kernel_size, self.axes)
-        self.strides = extents(self._kind(), "strides", strides, self.axes)
-        self.dilations = extents(self._kind(), "dilations", dilations, self.axes)
+        self.kernel_size = extents(self, "a kernel size", kernel_size, self.axes)
+        self.strides = extents(self, "strides", strides, self.axes)
+        self.dilations = extents(self, "dilations", dilations, self.axes)
         self.padding = padding
 
     def channels(self, x, groups=1):
-        require_tensor(self._kind(), x)
+        require_tensor(self, x)
         if x.shape is not None and len(x.shape) == self.axes + 1:
             places = ("length", "height, width", "depth, height, width")[self.axes - 1]
             raise mistake(
-                self._kind(),
-                f"Expected a tensor (n, {places}, channels), got {describe(x)}; x[..., None] has one channel",
+                self, f"Expected a tensor (n, {places}, channels), got {describe(x)}; x[..., None] has one channel"
             )
         count = self.known_features(x, rank=self.axes + 2)
         if count % groups:
-            raise mistake(self._kind(), f"Expected channels that are a multiple of {groups} groups, got {describe(x)}")
+            raise mistake(self, f"Expected channels that are a multiple of {groups} groups, got {describe(x)}")
         return count
 
 
@@ -56,10 +55,10 @@ class Convolution(_Windows):
     ):
         options = {"activation": activation, "use_bias": use_bias, "init": init, "seed": seed}
         super().__init__(kernel_size, strides, padding, dilations, **options)
-        self.filters = as_count(self._kind(), "filters", filters)
-        self.groups = as_count(self._kind(), "groups", groups)
+        self.filters = as_count(self, "filters", filters)
+        self.groups = as_count(self, "groups", groups)
         if self.filters % self.groups:
-            raise mistake(self._kind(), f"Expected filters that are a multiple of {groups} groups, got {filters}")
+            raise mistake(self, f"Expected filters that are a multiple of {groups} groups, got {filters}")
 
     def weights_shape(self, x):
         return *self.kernel_size, self.channels(x, self.groups) // self.groups, self.filters
@@ -84,7 +83,7 @@ class Conv1D(Convolution):
         if not isinstance(padding, str):
             if not isinstance(padding, (tuple, list)) or len(padding) != 2:
                 expected = 'the padding "valid", "same", "causal" or a pair (before, after)'
-                raise mistake("Conv1D", f"Expected {expected}, got {padding!r}")
+                raise mistake(self, f"Expected {expected}, got {padding!r}")
             padding = ((0, 0), tuple(padding))
         y = conv2d(
             expand_dims(x, axis=1),
@@ -133,7 +132,7 @@ class ConvTranspose2D(Convolution):
         super().__init__(filters, kernel_size, **options)
         self.output_padding = None
         if output_padding is not None:
-            self.output_padding = extents("ConvTranspose2D", "an output padding", output_padding, 2, least=0)
+            self.output_padding = extents(self, "an output padding", output_padding, 2, least=0)
 
     def weights_shape(self, x):
         return *self.kernel_size, self.filters // self.groups, self.channels(x, self.groups)
@@ -147,14 +146,14 @@ class ConvTranspose2D(Convolution):
 
     def _size(self, x, output_padding):
         if None in x.shape[1:3]:
-            raise mistake("ConvTranspose2D", f"Expected images of known height and width, got {describe(x)}")
+            raise mistake(self, f"Expected images of known height and width, got {describe(x)}")
         reaches = [(size - 1) * dilation + 1 for size, dilation in zip(self.kernel_size, self.dilations)]
         if self.padding == "valid":
             padded = [0, 0]
         elif self.padding == "same":
             padded = [reach - 1 for reach in reaches]
         else:
-            pairs = explicit_padding("ConvTranspose2D", self.padding, 2)
+            pairs = explicit_padding(self, self.padding, 2)
             padded = [pairs[0] + pairs[1], pairs[2] + pairs[3]]
         return [
             (extent - 1) * stride + reach - pad + more
@@ -184,7 +183,7 @@ class DepthwiseConv2D(_Windows):
     ):
         options = {"activation": activation, "use_bias": use_bias, "init": init, "seed": seed}
         super().__init__(kernel_size, strides, padding, dilations, **options)
-        self.depth_multiplier = as_count("DepthwiseConv2D", "a depth multiplier", depth_multiplier)
+        self.depth_multiplier = as_count(self, "a depth multiplier", depth_multiplier)
 
     def weights_shape(self, x):
         return *self.kernel_size, self.channels(x), self.depth_multiplier

@@ -22,7 +22,7 @@ class Dense(Affine):
         seed: int | None = None,
     ):
         super().__init__(activation=activation, use_bias=use_bias, init=init, seed=seed)
-        self.units = as_count("Dense", "units", units)
+        self.units = as_count(self, "units", units)
 
     def weights_shape(self, x):
         return self.known_features(x), self.units

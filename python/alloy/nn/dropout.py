@@ -16,9 +16,9 @@ class Dropout(Layer):
 
     def __init__(self, rate: float, *, seed: int | None = None):
         super().__init__(seed=seed)
-        require_all("Dropout", "a number as the rate", Real, [rate])
+        require_all(self, "a number as the rate", Real, [rate])
         if not 0 <= rate <= 1:
-            raise mistake("Dropout", f"Expected a rate from 0 to 1, got {rate}")
+            raise mistake(self, f"Expected a rate from 0 to 1, got {rate}")
         self.rate = rate
 
     def build(self, x):

@@ -31,22 +31,22 @@ class Embedding(Layer):
         seed: int | None = None,
     ):
         super().__init__(seed=seed)
-        self.input_dim = as_count("Embedding", "input_dim, the number of ids,", input_dim)
-        self.output_dim = as_count("Embedding", "output_dim, the length of a row,", output_dim)
-        self.init = require_init("Embedding", init)
+        self.input_dim = as_count(self, "input_dim, the number of ids,", input_dim)
+        self.output_dim = as_count(self, "output_dim, the length of a row,", output_dim)
+        self.init = require_init(self, init)
         if dtype not in (None, "float32", "float16", "bfloat16"):
-            raise mistake("Embedding", f"Expected the dtype float32, float16 or bfloat16, got {dtype!r}")
+            raise mistake(self, f"Expected the dtype float32, float16 or bfloat16, got {dtype!r}")
         self.dtype = dtype
 
     def build(self, x):
-        require_tensor("Embedding", x)
+        require_tensor(self, x)
         shape = self.input_dim, self.output_dim
-        self.add_variable(x.graph, "weights", lambda seed: initial("Embedding", self.init, shape, seed))
+        self.add_variable(x.graph, "weights", lambda seed: initial(self, self.init, shape, seed))
 
     def forward(self, x, training):
-        require_tensor("Embedding", x)
+        require_tensor(self, x)
         if not is_integer(x.dtype):
-            raise mistake("Embedding", f"Expected ids of an integer type, got {describe(x)}", TypeError)
+            raise mistake(self, f"Expected ids of an integer type, got {describe(x)}", TypeError)
         if x.dtype not in ("int32", "int64"):
             x = cast(x, "int64" if x.dtype == "uint64" else "int32")
         safe = clamp(x, 0, self.input_dim - 1)

@@ -15,7 +15,7 @@ class _Images(Layer):
     def known_size(self, x):
         """Returns the height and width of images."""
         if x.shape is None or len(x.shape) != 4 or None in x.shape[1:3]:
-            raise mistake(self._kind(), f"Expected images of known height and width, got {describe(x)}")
+            raise mistake(self, f"Expected images of known height and width, got {describe(x)}")
         return x.shape[1:3]
 
 
@@ -27,7 +27,7 @@ class UpSampling2D(_Images):
 
     def __init__(self, size: Extents = 2, *, interpolation: str = "nearest"):
         super().__init__()
-        self.size = extents("UpSampling2D", "a size", size)
+        self.size = extents(self, "a size", size)
         self.interpolation = interpolation
 
     def forward(self, x, training):
@@ -41,7 +41,7 @@ class Resizing(_Images):
 
     def __init__(self, height: int, width: int, *, interpolation: str = "bilinear"):
         super().__init__()
-        self.size = extents("Resizing", "a height and a width", (height, width))
+        self.size = extents(self, "a height and a width", (height, width))
         self.interpolation = interpolation
 
     def forward(self, x, training):
@@ -57,8 +57,8 @@ class ZeroPadding2D(Layer):
         super().__init__()
         pairs = padding if isinstance(padding, (tuple, list)) else (padding, padding)
         if len(pairs) != 2:
-            raise mistake("ZeroPadding2D", f"Expected a padding of height and width, got {padding!r}")
-        self.padding = [tuple(extents("ZeroPadding2D", "a padding", side, least=0)) for side in pairs]
+            raise mistake(self, f"Expected a padding of height and width, got {padding!r}")
+        self.padding = [tuple(extents(self, "a padding", side, least=0)) for side in pairs]
 
     def forward(self, x, training):
         return pad(x, [(0, 0), *self.padding, (0, 0)])
@@ -70,7 +70,7 @@ class Rescaling(Layer):
 
     def __init__(self, scale: float, *, offset: float = 0.0):
         super().__init__()
-        require_all("Rescaling", "numbers as scale and offset", Real, [scale, offset])
+        require_all(self, "numbers as scale and offset", Real, [scale, offset])
         self.scale, self.offset = float(scale), float(offset)
 
     def forward(self, x, training):

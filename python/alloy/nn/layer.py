@@ -95,9 +95,9 @@ class Layer:
         return self
 
     def __init__(self, *layers: "Layer", seed: int | None = None, name: str | None = None):
-        _require_layers(self._kind(), layers)
+        _require_layers(self, layers)
         self.layers = list(layers)
-        self.seed = None if seed is None else as_count(self._kind(), "a seed", seed, least=0, most=math.inf)
+        self.seed = None if seed is None else as_count(self, "a seed", seed, least=0, most=math.inf)
         self.name = name
 
     def __getattr__(self, name) -> Any:
@@ -117,13 +117,13 @@ class Layer:
         own = self._variable(name) if name not in vars(self) else None
         if own is not None and own is not value:
             expected = f"Expected {name} to stay the layer's variable; layer.{name}.assign(array) sets its value"
-            raise mistake(self._kind(), expected, TypeError)
+            raise mistake(self, expected, TypeError)
         like = not name.startswith("_") and name != "trainable" and meant(name, ["trainable"], cutoff=0.88)
         if like or name == "requires_grad":
             raise no_attribute(self, name, one_of(type(self)), setting=True)
         if name == "training" and isinstance(value, bool):
             hint = f"{one_of(type(self))} has no attribute training to set; a call says it: layer(x, training={value})"
-            raise mistake(self._kind(), hint, AttributeError)
+            raise mistake(self, hint, AttributeError)
         object.__setattr__(self, name, value)
 
     def __getstate__(self):
@@ -163,12 +163,12 @@ class Layer:
                 pending += reversed([(f"{path}/{key}", item) for key, item in items if isinstance(item, _MAY_HOLD)])
             elif isinstance(value, (set, frozenset)) and any(isinstance(item, (Layer, Variable)) for item in value):
                 expected = "Expected layers in a list, tuple or dict, got a set, which has no order"
-                raise mistake(self._kind(), f"{expected}, as {path}")
+                raise mistake(self, f"{expected}, as {path}")
         return found
 
     def _inner(self) -> dict["Layer", str | None]:
         """Returns the inner layers, each with its attribute's path, or None if it was given to __init__."""
-        _require_layers(self._kind(), self.layers)
+        _require_layers(self, self.layers)
         inner = dict.fromkeys(self.layers)
         for path, item in self._kept():
             if isinstance(item, Layer):
@@ -179,7 +179,7 @@ class Layer:
         """Yields the layer and the layers in it, however deep."""
         if self in around:
             raise mistake(
-                self._kind(),
+                self,
                 f"Expected layers that are not inside themselves, got a {type(self).__name__} "
                 "that a layer in it keeps in an attribute; keep a weakref.ref there",
             )
@@ -232,10 +232,10 @@ class Layer:
         if training is None:
             training = around is not None and around.training
         self._require_call(x, training, operands)
-        graph = graph_of(self._kind(), x, operands)
+        graph = graph_of(self, x, operands)
         if self.graph is not None and self.graph is not graph:
             expected = "a tensor of the first call's graph"
-            raise mistake(self._kind(), f"Expected {expected}, got {describe(leaves(x)[0])} of another graph")
+            raise mistake(self, f"Expected {expected}, got {describe(leaves(x)[0])} of another graph")
         call = Call(self, x, bool(training), operands, around)
         with self._whole():
             if self.graph is None:
@@ -250,7 +250,7 @@ class Layer:
                 if training:
                     self._trained = call
                 y = self.forward(x, training, **operands)
-                require_tensors(self._kind(), y, " from forward")
+                require_tensors(self, y, " from forward")
         call.around, call.results, self._last = None, leaves(y), call
         if around is None:
             for layer in self._tree():
@@ -269,13 +269,13 @@ class Layer:
                 else "several inputs are one tuple, list or dict"
             )
             expected = f"Expected training as True or False, got {type(training).__name__}"
-            raise mistake(self._kind(), f"{expected}; {hint}", TypeError)
+            raise mistake(self, f"{expected}; {hint}", TypeError)
         try:
             parameters.bind(x, training, **operands)
         except TypeError as error:
             given = ", ".join(["x", "training", *(f"{name}=..." for name in operands)])
             said = f"The call ({given}) does not fit forward{parameters}: {error}"
-            raise mistake(self._kind(), said, TypeError) from None
+            raise mistake(self, said, TypeError) from None
 
     @contextmanager
     def _whole(self):
@@ -316,7 +316,7 @@ class Layer:
         self._freeze(frozen)
         self.graph = graph
         if self._own() and not _is_known(call):
-            around, kind = type(call.around.layer).__name__, self._kind()
+            around, kind = type(call.around.layer).__name__, type(self).__name__
             expected = f"Expected a layer that {around} keeps in an attribute, made in its __init__"
             given = f"a {kind} that it does not know, with variables that would not be trained"
             raise mistake(kind, f"{expected}, got {given}")
@@ -325,13 +325,13 @@ class Layer:
         made_of_layers = self._inner() and type(self).build is Layer.build
         if not is_scoped(graph) and self.name is None and made_of_layers:
             return ""
-        return free_path(graph, self.name, self._kind().lower())
+        return free_path(graph, self.name, type(self).__name__.lower())
 
     def build(self, x) -> None:
         """Makes the variables, for inputs like x."""
 
     def forward(self, x, training: bool) -> Any:
-        raise mistake(self._kind(), f"Expected a method forward(self, x, training) of {type(self).__name__}, got none")
+        raise mistake(self, f"Expected a method forward(self, x, training) of {type(self).__name__}, got none")
 
     def summary(self, input_shape=None, dtype="float32") -> None:
         """Prints a table of the layers: the shapes of their last results, and their parameters.
@@ -348,13 +348,13 @@ class Layer:
     def add_variable(self, graph: Graph, part: str, initial, trainable: bool = True) -> Variable:
         """Makes and returns a variable of the layer, with the value initial(seed), seed a list of integers. part: the
         end of its name, "weights" for "dense_0/weights". Call it in build, which runs once."""
-        require_all(self._kind(), "the graph of the variable, x.graph", Graph, [graph])
+        require_all(self, "the graph of the variable, x.graph", Graph, [graph])
         if not callable(initial):
             expected = "a function of a seed that gives the initial value"
-            raise mistake(self._kind(), f"Expected {expected}, got {type(initial).__name__}", TypeError)
+            raise mistake(self, f"Expected {expected}, got {type(initial).__name__}", TypeError)
         if self.graph is not None:
             expected = f"the variable {part} to be made in build, which is called once"
-            raise mistake(self._kind(), f"Expected {expected}, got it later")
+            raise mistake(self, f"Expected {expected}, got it later")
         self._variables.append(graph.variable(initial(self._seed_of(graph, part)), part, trainable))
         return self._variables[-1]
 
@@ -409,7 +409,7 @@ class Layer:
         while call is not None and call.layer is not self:
             call = call.around
         if call is None or self.graph is None:
-            raise mistake(self._kind(), f"Expected {what} in a layer's forward, got it outside of one")
+            raise mistake(self, f"Expected {what} in a layer's forward, got it outside of one")
         return call
 
     @property
@@ -427,24 +427,19 @@ class Layer:
 
     def known_features(self, x: Tensor, rank: int | None = None) -> int:
         """Returns the extent of x's last axis. ValueError: it is not known, or x has another rank (None: 2 or more)."""
-        require_tensor(self._kind(), x)
+        require_tensor(self, x)
         shape = list(x.shape or ())
         if not (len(shape) == rank if rank else len(shape) >= 2) or shape[-1] is None:
             expected = f"rank {rank}" if rank else "rank 2 or more"
-            raise mistake(
-                self._kind(), f"Expected a tensor of {expected} with a known last dimension, got {describe(x)}"
-            )
+            raise mistake(self, f"Expected a tensor of {expected} with a known last dimension, got {describe(x)}")
         return shape[-1]
 
     def require_floats(self, x) -> None:
         """Raises TypeError if x is no tensor of floats."""
-        require_tensor(self._kind(), x)
+        require_tensor(self, x)
         if x.dtype != float32 and not is_half(x.dtype):
             expected = f'a tensor of floats, got {describe(x)}; al.cast(x, "float32") makes one'
-            raise mistake(self._kind(), f"Expected {expected}", TypeError)
-
-    def _kind(self) -> str:
-        return type(self).__name__
+            raise mistake(self, f"Expected {expected}", TypeError)
 
 
 def form_of(layer: Layer) -> tuple:

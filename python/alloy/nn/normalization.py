@@ -20,9 +20,9 @@ class Normalization(Layer):
 
     def __init__(self, epsilon: float, center: bool, scale: bool):
         super().__init__()
-        require_all(self._kind(), "a number as epsilon", Real, [epsilon])
+        require_all(self, "a number as epsilon", Real, [epsilon])
         if not 0 <= epsilon < 1:
-            raise mistake(self._kind(), f"Expected epsilon of 0 or more and below 1, got {epsilon}")
+            raise mistake(self, f"Expected epsilon of 0 or more and below 1, got {epsilon}")
         self.epsilon = epsilon
         self.center = center
         self.scale = scale
@@ -50,7 +50,7 @@ class Normalization(Layer):
         shape = tuple(self.parameters_shape(x))
         if self._variables and self._variables[0].shape != shape:
             expected = f"an input for gamma and beta of shape {self._variables[0].shape}, which the first call made"
-            raise mistake(self._kind(), f"Expected {expected}, got {describe(x)}")
+            raise mistake(self, f"Expected {expected}, got {describe(x)}")
 
 
 def affine(x, center, spread, gamma, beta):
@@ -65,19 +65,17 @@ class _AlongAxes(Normalization):
 
     def __init__(self, axis, epsilon, center, scale):
         super().__init__(epsilon, center, scale)
-        self.axis = as_integers(self._kind(), "an axis", axis)
+        self.axis = as_integers(self, "an axis", axis)
 
     def axes(self, x):
-        require_tensor(self._kind(), x)
+        require_tensor(self, x)
         shape = x.shape or ()
         rank = len(shape)
         if rank < 2 or any(not -rank <= axis < rank for axis in self.axis):
-            raise mistake(
-                self._kind(), f"Expected a tensor of rank 2 or more with the axes {self.axis}, got {describe(x)}"
-            )
+            raise mistake(self, f"Expected a tensor of rank 2 or more with the axes {self.axis}, got {describe(x)}")
         axes = sorted({axis % rank for axis in self.axis})
         if any(shape[axis] is None for axis in axes):
-            raise mistake(self._kind(), f"Expected known extents along the axes {self.axis}, got {describe(x)}")
+            raise mistake(self, f"Expected known extents along the axes {self.axis}, got {describe(x)}")
         return axes
 
     def parameters_shape(self, x):
@@ -130,7 +128,7 @@ class GroupNorm(Normalization):
 
     def __init__(self, groups: int = 32, *, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(epsilon, center, scale)
-        self.groups = as_count("GroupNorm", "groups", groups)
+        self.groups = as_count(self, "groups", groups)
 
     def normalized(self, x, gamma, beta, training):
         center, spread = self.of_groups(x, *_of_channels(x))
@@ -142,7 +140,7 @@ class GroupNorm(Normalization):
         """Returns each channel's group's mean and variance, from the channels' means and variances, (n, channels)."""
         channels = x.shape[-1]
         if channels % self.groups:
-            raise mistake("GroupNorm", f"Expected channels that are a multiple of {self.groups}, got {describe(x)}")
+            raise mistake(self, f"Expected channels that are a multiple of {self.groups}, got {describe(x)}")
         each = channels // self.groups
         shape = (-1, self.groups, each)
         means = reshape(means, shape)
@@ -166,7 +164,7 @@ class InstanceNorm(Normalization):
     def parameters_shape(self, x):
         channels = self.known_features(x)
         if len(x.shape) < 3:
-            raise mistake("InstanceNorm", f"Expected a tensor of rank 3 or more, (n, ..., channels), got {describe(x)}")
+            raise mistake(self, f"Expected a tensor of rank 3 or more, (n, ..., channels), got {describe(x)}")
         return (channels,)
 
     def normalized(self, x, gamma, beta, training):

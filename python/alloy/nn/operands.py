@@ -6,7 +6,7 @@ from alloy.messages.location import mistake
 from alloy.messages.text import describe
 
 
-def require_tensors(op: str, value, source: str = "") -> None:
+def require_tensors(op: object, value, source: str = "") -> None:
     """Refuses, with a TypeError, a value that is neither a tensor nor a structure of tensors. source: the giver of the
     value, for the message."""
     found = leaves(value)
@@ -20,7 +20,7 @@ def require_tensors(op: str, value, source: str = "") -> None:
         raise mistake(op, f"Expected {expected}{source}, got {given}{hint}", TypeError)
 
 
-def graph_of(op: str, x, operands: dict) -> Graph:
+def graph_of(op: object, x, operands: dict) -> Graph:
     """Returns the graph that all tensors of x, and all tensors among the operands, belong to."""
     require_tensors(op, x)
     tensors = [leaf for leaf in leaves([x, operands]) if isinstance(leaf, Tensor)]

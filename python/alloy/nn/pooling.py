@@ -14,8 +14,8 @@ class Pooling(Layer):
 
     def __init__(self, pool_size: Extents = 2, *, strides: Extents | None = None, padding: Padding = "valid"):
         super().__init__()
-        self.window = extents(self._kind(), "a pool size", pool_size, self.axes)
-        self.strides = self.window if strides is None else extents(self._kind(), "strides", strides, self.axes)
+        self.window = extents(self, "a pool size", pool_size, self.axes)
+        self.strides = self.window if strides is None else extents(self, "strides", strides, self.axes)
         self.padding = padding
 
     def of_images(self, pool, x):
@@ -26,7 +26,7 @@ class Pooling(Layer):
         if not isinstance(padding, str):
             if not isinstance(padding, (tuple, list)) or len(padding) != 2:
                 expected = 'the padding "valid", "same" or a pair (before, after)'
-                raise mistake(self._kind(), f"Expected {expected}, got {padding!r}")
+                raise mistake(self, f"Expected {expected}, got {padding!r}")
             padding = ((0, 0), tuple(padding))
         self.known_features(x, rank=3)
         pooled = pool(expand_dims(x, axis=1), window=(1, *self.window), strides=(1, *self.strides), padding=padding)
@@ -78,9 +78,9 @@ class GlobalPooling(Layer):
 
     def over(self, x):
         """Returns the axes between the batch and the channels."""
-        require_tensor(self._kind(), x)
+        require_tensor(self, x)
         if x.shape is None or len(x.shape) < 3:
-            raise mistake(self._kind(), f"Expected a tensor of rank 3 or more, (n, ..., channels), got {describe(x)}")
+            raise mistake(self, f"Expected a tensor of rank 3 or more, (n, ..., channels), got {describe(x)}")
         return range(1, len(x.shape) - 1)
 
 

@@ -48,8 +48,8 @@ class Recurrent(Layer):
 
     def __init__(self, units, *, layers=1, bidirectional=False, return_sequences=False, use_bias=True, seed=None):
         super().__init__(seed=seed)
-        self.units = as_count(self._kind(), "units", units)
-        self.depth = as_count(self._kind(), "layers", layers)
+        self.units = as_count(self, "units", units)
+        self.depth = as_count(self, "layers", layers)
         self.bidirectional = bidirectional
         self.return_sequences = return_sequences
         self.use_bias = use_bias
@@ -77,8 +77,8 @@ class Recurrent(Layer):
     def forward(self, x, training, lengths=None):
         steps = x.shape[1] if x.shape is not None and len(x.shape) == 3 else None
         if steps is None:
-            raise mistake(self._kind(), f"Expected (batch, steps, features) of known steps, got {describe(x)}")
-        padding = None if lengths is None else Padding(self._kind(), lengths, steps)
+            raise mistake(self, f"Expected (batch, steps, features) of known steps, got {describe(x)}")
+        padding = None if lengths is None else Padding(self, lengths, steps)
         h = transpose(x, (1, 0, 2))
         directions = (False, True) if self.bidirectional else (False,)
         count = len(self.variables) // (self.depth * len(directions))

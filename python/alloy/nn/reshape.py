@@ -16,7 +16,7 @@ class _InOrder(Layer):
         super().__init__()
         if order not in ("channels_last", "channels_first"):
             expected = 'the order "channels_last" or "channels_first"'
-            raise mistake(self._kind(), f"Expected {expected}, got {order!r}")
+            raise mistake(self, f"Expected {expected}, got {order!r}")
         self.order = order
 
     def turned(self, x, *axes):
@@ -38,7 +38,7 @@ class Flatten(_InOrder):
         super().__init__(order)
 
     def forward(self, x, training):
-        require_tensor("Flatten", x)
+        require_tensor(self, x)
         return flatten(self.in_order(x))
 
 
@@ -51,23 +51,23 @@ class Reshape(_InOrder):
 
     def __init__(self, target_shape, *, order: str = "channels_last"):
         super().__init__(order)
-        self.target_shape = as_integers("Reshape", "a target shape", target_shape)
+        self.target_shape = as_integers(self, "a target shape", target_shape)
         if self.target_shape.count(-1) > 1 or any(extent < 1 and extent != -1 for extent in self.target_shape):
-            raise mistake("Reshape", f"Expected extents of 1 or more and at most one -1, got {target_shape!r}")
+            raise mistake(self, f"Expected extents of 1 or more and at most one -1, got {target_shape!r}")
 
     def forward(self, x, training):
-        require_tensor("Reshape", x)
+        require_tensor(self, x)
         if not x.shape:
-            raise mistake("Reshape", f"Expected a tensor of rank 1 or more, got {describe(x)}")
+            raise mistake(self, f"Expected a tensor of rank 1 or more, got {describe(x)}")
         batch, *rest = x.shape
         target = self.target_shape
         if batch is None:
             batch, known = -1, math.prod(extent for extent in target if extent != -1)
             if None in rest:
                 if -1 in target:
-                    raise mistake("Reshape", f"Expected known extents behind the batch for a -1, got {describe(x)}")
+                    raise mistake(self, f"Expected known extents behind the batch for a -1, got {describe(x)}")
             elif math.prod(rest) % known if -1 in target else math.prod(rest) != known:
-                raise mistake("Reshape", f"Expected examples of the shape {tuple(target)}, got {describe(x)}")
+                raise mistake(self, f"Expected examples of the shape {tuple(target)}, got {describe(x)}")
             left = 1 if None in rest else math.prod(rest) // known
             target = [left if extent == -1 else extent for extent in target]
         if self.order == "channels_first":

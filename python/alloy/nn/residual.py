@@ -17,11 +17,9 @@ class Residual(Layer):
     def forward(self, x, training):
         branch, *shortcut = self.layers
         y, beside = branch(x, training), shortcut[0](x, training) if shortcut else x
-        require_all("Residual", "tensors from the branch and the shortcut", Tensor, [y, beside])
+        require_all(self, "tensors from the branch and the shortcut", Tensor, [y, beside])
         if y.shape is not None and beside.shape is not None:
             pairs = zip(y.shape, beside.shape)
             if len(y.shape) != len(beside.shape) or any(a != b and None not in (a, b) for a, b in pairs):
-                raise mistake(
-                    "Residual", f"Expected a branch that gives the shape of {describe(beside)}, got {describe(y)}"
-                )
+                raise mistake(self, f"Expected a branch that gives the shape of {describe(beside)}, got {describe(y)}")
         return y + beside

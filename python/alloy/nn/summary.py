@@ -12,7 +12,7 @@ def summary(model) -> str:
     with the shape of the last call's result. ValueError: the model has not been called."""
     if model.graph is None:
         raise mistake(
-            model._kind(),
+            model,
             "Expected a model that has been called, or input_shape, the shape of an example without the batch, "
             "for instance summary(input_shape=(28, 28, 1)): the first call finds the shapes",
         )
@@ -20,7 +20,7 @@ def summary(model) -> str:
     for layer in dict.fromkeys(model._tree()):
         own = counted(layer._own())
         if own or not layer._inner():
-            path = layer._path or layer.name or layer._kind().lower()
+            path = layer._path or layer.name or type(layer).__name__.lower()
             rows.append(
                 (path, type(layer).__name__, _shapes(layer._last), f"{_count(own):,}" if own else "", _trained(own))
             )

@@ -4,7 +4,7 @@ from alloy.messages.location import mistake
 from alloy.ops.windows import per_axis
 
 
-def extents(op: str, what: str, value, axes: int = 2, least: int = 1) -> list[int]:
+def extents(op: object, what: str, value, axes: int = 2, least: int = 1) -> list[int]:
     """Returns an integer for each axis; a single one stands for all. ValueError: there are more or fewer, or one is
     below the least or beyond 32 bits."""
     found = per_axis(op, what, value, axes)

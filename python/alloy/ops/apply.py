@@ -74,13 +74,13 @@ def as_sequence(op: str, what: str, values) -> list:
     return list(values)
 
 
-def require_tensor(op: str, value) -> None:
+def require_tensor(op: object, value) -> None:
     if isinstance(value, np.ndarray):
         raise mistake(op, "Expected a tensor, got ndarray; graph.constant makes one", TypeError)
     require_all(op, "a tensor", Tensor, [value])
 
 
-def require_all(op: str, expected: str, kind: type | tuple[type, ...], values) -> None:
+def require_all(op: object, expected: str, kind: type | tuple[type, ...], values) -> None:
     """Raises TypeError if one of the values is of none of the kinds."""
     wrong = [value for value in values if not isinstance(value, kind)]
     if wrong:

@@ -86,9 +86,9 @@ class Optimizer:
         self.groups = self._checked_groups(groups)
         self.clip_value = clip_value
         self.clip_norm = clip_norm
-        self.accumulate_steps = as_count(self._name(), "accumulate_steps", accumulate_steps)
+        self.accumulate_steps = as_count(self, "accumulate_steps", accumulate_steps)
         self.skip_nonfinite = bool(skip_nonfinite)
-        require_all(self._name(), "an al.LossScale", (LossScale, type(None)), [loss_scale])
+        require_all(self, "an al.LossScale", (LossScale, type(None)), [loss_scale])
         self.loss_scale = loss_scale
         self.ema_decay = ema_decay
 
@@ -103,7 +103,7 @@ class Optimizer:
     def mistake(self, expected: str, *given) -> Exception:
         """Makes a ValueError with that sentence."""
         got = f", got {' and '.join(map(repr, given))}" if given else f" of {type(self).__name__}"
-        return mistake(self._name(), expected + got)
+        return mistake(self, expected + got)
 
     # ---- options ----
 
@@ -126,7 +126,7 @@ class Optimizer:
             kept = "the schedule" if self._computed else "a number"
             given = repr(rate) if isinstance(rate, Real) else "a schedule"
             raise mistake(
-                self._name(),
+                self,
                 f"Expected lr to stay {kept}, since steps have been made with it, got {given}; make another optimizer, "
                 "and steps with it",
             )
@@ -146,7 +146,7 @@ class Optimizer:
                 raise self._unknown(name)
             if vars(self).get("_slots"):
                 raise mistake(
-                    self._name(),
+                    self,
                     f"Expected {name} to stay what it was, since steps have been made with it; make another optimizer, "
                     "and steps with it",
                 )
@@ -161,17 +161,17 @@ class Optimizer:
         limit = math.inf if high is None else high
         numbers: list[Any] = list(value) if isinstance(value, (tuple, list)) else [value]
         if name == "betas" and len(numbers) != 2:
-            raise mistake(self._name(), f"Expected two numbers as betas, got {value!r}")
-        require_all(self._name(), f"numbers as {name}", Real, numbers)
+            raise mistake(self, f"Expected two numbers as betas, got {value!r}")
+        require_all(self, f"numbers as {name}", Real, numbers)
         for number in numbers:
             above = "" if high is None else f" and below {high}"
             if not low <= number < limit:
-                raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}")
+                raise mistake(self, f"Expected {name} of {low} or more{above}, got {number}")
 
     def _unknown(self, name):
         like = nearest(name, [*parameters_of(type(self)), "learning_rate"])
         here = "; use lr" if like == "learning_rate" else f"; the nearest is {like}" if like else ""
-        return mistake(self._name(), f"There is no option {name}{here}", TypeError)
+        return mistake(self, f"There is no option {name}{here}", TypeError)
 
     def _checked_rate(self, rate):
         if not isinstance(rate, (Real, Tensor, Callable)) or isinstance(rate, (bool, type)):
@@ -179,13 +179,13 @@ class Optimizer:
             if isinstance(rate, Iterable) and not isinstance(rate, str):
                 hint = "; an optimizer takes no variables, minimize(loss, variables) takes those to train"
             raise mistake(
-                self._name(),
+                self,
                 f"Expected a number, a tensor or a function of the step as lr, got {type(rate).__name__}{hint}",
                 TypeError,
             )
         # The declarations of numbers.Real lack >=.
         if isinstance(rate, Real) and not 0 <= rate <= _GREATEST:  # pyright: ignore[reportOperatorIssue]
-            raise mistake(self._name(), f"Expected lr of 0 or more that float32 can hold, got {rate}")
+            raise mistake(self, f"Expected lr of 0 or more that float32 can hold, got {rate}")
         return rate
 
     def _checked_groups(self, groups) -> dict:
@@ -196,11 +196,8 @@ class Optimizer:
         )
         if not sound:
             expected = "groups as {pattern or function of a variable: {option: value}}"
-            raise mistake(self._name(), f"Expected {expected}, got {groups!r}", TypeError)
+            raise mistake(self, f"Expected {expected}, got {groups!r}", TypeError)
         return dict(given)
-
-    def _name(self):
-        return type(self).__name__
 
     def __repr__(self):
         own = vars(self)
@@ -292,7 +289,7 @@ class Optimizer:
             before = _wide(variable)
             after = member.update(before, gradient, slots, steps["step"])
             if not isinstance(after, Tensor):
-                raise mistake(self._name(), f"Expected a tensor from update, got {type(after).__name__}", TypeError)
+                raise mistake(self, f"Expected a tensor from update, got {type(after).__name__}", TypeError)
             if self.ema_decay is not None:
                 average = slots["average"]
                 average = average + (after - average) * (1 - self.ema_decay)
@@ -325,9 +322,7 @@ class Optimizer:
             options |= list(self.groups.values())[i]
         for name, value in options.items():
             if name in _SHARED:
-                raise mistake(
-                    self._name(), f"There is no option {name} of a group; it is one of all parameters", TypeError
-                )
+                raise mistake(self, f"There is no option {name} of a group; it is one of all parameters", TypeError)
             if name != "lr" and name not in vars(self):
                 raise self._unknown(name)
             self._check(name, value)
@@ -357,9 +352,7 @@ class Optimizer:
             found = rate(cast(step, "float32"))
             if not isinstance(found, Tensor):
                 raise mistake(
-                    self._name(),
-                    f"Expected a tensor of one element from the schedule, got {type(found).__name__}",
-                    TypeError,
+                    self, f"Expected a tensor of one element from the schedule, got {type(found).__name__}", TypeError
                 )
             return found
 

@@ -95,7 +95,7 @@ class LambdaCallback(Callback):
         for name, function in functions.items():
             if name not in _MOMENTS or not callable(function):
                 said = f"{name}{meant(name, _MOMENTS)}"
-                raise mistake("LambdaCallback", f"Expected functions by {', '.join(_MOMENTS)}, got {said}", TypeError)
+                raise mistake(self, f"Expected functions by {', '.join(_MOMENTS)}, got {said}", TypeError)
             vars(self)[name] = function
 
 
@@ -105,11 +105,11 @@ class _Best(Callback):
 
     def __init__(self, monitor: str | None, mode: str, min_delta: float = 0.0):
         super().__init__()
-        require_all(type(self).__name__, "a number as min_delta", Real, [min_delta])
+        require_all(self, "a number as min_delta", Real, [min_delta])
         if not math.isfinite(min_delta):
-            raise mistake(type(self).__name__, f"Expected a finite min_delta, got {min_delta}")
+            raise mistake(self, f"Expected a finite min_delta, got {min_delta}")
         if mode not in ("auto", "min", "max"):
-            raise mistake(type(self).__name__, f'Expected the mode "auto", "min" or "max", got {mode!r}')
+            raise mistake(self, f'Expected the mode "auto", "min" or "max", got {mode!r}')
         self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
 
     def on_train_begin(self, logs: Any = None):
@@ -141,7 +141,7 @@ class _Best(Callback):
         known = self.trainer.greater_is_better(monitor)
         if known is None:
             raise mistake(
-                type(self).__name__,
+                self,
                 f'Expected mode="max" where the greatest {monitor} is best, or '
                 'mode="min" where the least is; none was given',
             )
@@ -175,7 +175,7 @@ class EarlyStopping(_Best):
         restore_best_weights: bool = False,
     ):
         super().__init__(_monitored(monitor, "EarlyStopping"), mode, min_delta)
-        self.patience = as_count("EarlyStopping", "a patience", patience, least=0)
+        self.patience = as_count(self, "a patience", patience, least=0)
         self.restore_best_weights = restore_best_weights
 
     def on_epoch_end(self, epoch, logs: Any = None):
@@ -211,24 +211,20 @@ class ReduceLROnPlateau(_Best):
         min_lr: float = 0.0,
     ):
         super().__init__(_monitored(monitor, "ReduceLROnPlateau"), mode, min_delta)
-        require_all("ReduceLROnPlateau", "numbers as factor and min_lr", Real, [factor, min_lr])
+        require_all(self, "numbers as factor and min_lr", Real, [factor, min_lr])
         if not (0 <= factor < 1 and 0 <= min_lr < math.inf):
             raise mistake(
-                "ReduceLROnPlateau",
-                f"Expected a factor from 0 to below 1 and a min_lr of 0 or more, got {factor} and {min_lr}",
+                self, f"Expected a factor from 0 to below 1 and a min_lr of 0 or more, got {factor} and {min_lr}"
             )
         self.factor, self.min_lr = factor, min_lr
-        self.patience = as_count("ReduceLROnPlateau", "a patience", patience, least=0)
-        self.cooldown = as_count("ReduceLROnPlateau", "a cooldown", cooldown, least=0)
+        self.patience = as_count(self, "a patience", patience, least=0)
+        self.cooldown = as_count(self, "a cooldown", cooldown, least=0)
 
     def on_train_begin(self, logs: Any = None):
         super().on_train_begin(logs)
         self.state.setdefault("cooldown", 0)
         if not isinstance(rate := self.trainer.optimizer.lr, Real):
-            raise mistake(
-                "ReduceLROnPlateau",
-                f"Expected an optimizer whose lr is a number, got {type(rate).__name__}, a schedule",
-            )
+            raise mistake(self, f"Expected an optimizer whose lr is a number, got {type(rate).__name__}, a schedule")
 
     def on_epoch_end(self, epoch, logs: Any = None):
         state, optimizer = self.state, self.trainer.optimizer
@@ -252,9 +248,9 @@ class Checkpoint(_Best):
     def __init__(self, path, monitor: str | None = None, *, mode: str = "auto", every_steps: int | None = None):
         super().__init__(monitor, mode)
         self.path = path
-        self.every_steps = None if every_steps is None else as_count("Checkpoint", "every_steps", every_steps)
+        self.every_steps = None if every_steps is None else as_count(self, "every_steps", every_steps)
         if monitor is not None and every_steps is not None:
-            raise mistake("Checkpoint", "Expected a quantity to monitor or every_steps, got both")
+            raise mistake(self, "Expected a quantity to monitor or every_steps, got both")
         self._saved = 0  # number of saves by every_steps in this epoch
         self._due = False
 
@@ -296,9 +292,7 @@ class CSVLogger(Callback):
                 with open(self.path, newline="") as file:
                     rows = list(csv.reader(file))[: 1 + self.trainer.epoch]
             except (ValueError, csv.Error) as error:
-                raise mistake(
-                    "CSVLogger", f"Expected a file of comma-separated values, got {self.path}: {error}"
-                ) from None
+                raise mistake(self, f"Expected a file of comma-separated values, got {self.path}: {error}") from None
         text = io.StringIO()
         csv.writer(text).writerows(rows)
         replace_file(self.path, text.getvalue().encode())
