@@ -215,7 +215,9 @@ def _members(cls):
         function = getattr(value, "__func__", value)
         if (name == "__call__" or not name.startswith("_")) and (callable(function) or isinstance(function, property)):
             inherited = any(name in vars(base) for base in cls.__mro__[1:])
-            if _told(function) and not inherited and name not in ("function", "cell"):  # of activations, of RNNs
+            if (
+                _told(function) and not inherited and name not in ("function", "cell")
+            ):  # of activations and pooling, of RNNs
                 yield name, function
 
 

@@ -14,7 +14,7 @@ from alloy._core import FileValues
 from alloy.engine.arrays import as_known_shape, header_of
 from alloy.engine.dtypes import STORED
 from alloy.messages.location import meant, mistake
-from alloy.messages.names import no_name
+from alloy.messages.names import of_module
 from alloy.ops.creation import ones, zeros
 
 __all__ = ["from_file", "glorot_uniform", "he_normal", "normal", "ones", "orthogonal", "uniform", "zeros"]
@@ -118,9 +118,4 @@ def _refused(expected):
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name
-
-    def __getattr__(name):
-        raise no_name(__name__, name)
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = of_module(__name__)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from alloy import nn
 from alloy.graph import Graph
 from alloy.init import he_normal
-from alloy.messages.names import no_name
+from alloy.messages.names import of_module
 from alloy.ops import max_pool2d, mean, relu
 
 __all__ = ["resnet18", "resnet50", "torchvision_resnet18", "torchvision_resnet50"]
@@ -141,9 +141,4 @@ def _torch_conv(filters, kernel_size, stride):
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name
-
-    def __getattr__(name):
-        raise no_name(__name__, name)
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = of_module(__name__)

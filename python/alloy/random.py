@@ -20,7 +20,7 @@ from alloy._core import Tensor, Variable, random_state
 from alloy.engine.arrays import as_count, as_integers
 from alloy.engine.scope import scoped
 from alloy.messages.location import mistake, user_location
-from alloy.messages.names import no_name
+from alloy.messages.names import of_module
 from alloy.ops.apply import apply, require_all, require_tensor
 from alloy.ops.elementwise import cast
 
@@ -117,9 +117,4 @@ def _random(distribution, state, shape, dtype="float32", sampling="inverse_cdf",
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name
-
-    def __getattr__(name):
-        raise no_name(__name__, name)
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = of_module(__name__)

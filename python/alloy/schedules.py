@@ -15,7 +15,7 @@ import numpy as np
 from alloy._core import Tensor
 from alloy.engine.arrays import as_count
 from alloy.messages.location import mistake
-from alloy.messages.names import no_name
+from alloy.messages.names import of_module
 from alloy.ops import clamp, exp, floor, minimum, power, sin, square, where
 from alloy.ops.apply import as_sequence, require_all
 
@@ -152,9 +152,4 @@ def _require_rates(op, *rates):
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name
-
-    def __getattr__(name):
-        raise no_name(__name__, name)
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = of_module(__name__)

@@ -15,7 +15,7 @@ from alloy.data.spec import Spec
 from alloy.data.splits import split
 from alloy.data.tables import Table, csv
 from alloy.engine.structure import leaves, rebuild
-from alloy.messages.names import no_name
+from alloy.messages.names import of_module
 
 __all__ = [
     "Dataset",
@@ -39,9 +39,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name
-
-    def __getattr__(name):
-        raise no_name(__name__, name)
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = of_module(__name__)

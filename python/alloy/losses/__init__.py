@@ -23,7 +23,7 @@ from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
 from alloy.losses.overlap import dice
 from alloy.losses.reduction import mean, sums, weights
 from alloy.losses.regression import cosine_similarity, huber, mean_absolute_error, mean_squared_error
-from alloy.messages.names import no_name
+from alloy.messages.names import of_module
 
 __all__ = [
     "binary_cross_entropy",
@@ -75,9 +75,4 @@ for _function in LOSSES.values():
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name
-
-    def __getattr__(name):
-        raise no_name(__name__, name)
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = of_module(__name__)

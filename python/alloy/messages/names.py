@@ -15,8 +15,17 @@ def renamed(place: str, name: str) -> str:
     return f"; use {here}" if here else ""
 
 
+def of_module(module: str):
+    """Returns __getattr__ and __dir__ of a public module: __getattr__ raises no_name, __dir__ lists __all__."""
+
+    def missing(name):
+        raise no_name(module, name)
+
+    return missing, lambda: sys.modules[module].__all__
+
+
 def no_name(module: str, name: str) -> Exception:
-    """Returns the error that a public module's __getattr__ raises."""
+    """Returns the error for a name that a public module does not have."""
     if name.startswith("_"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     shown = _shown(module)

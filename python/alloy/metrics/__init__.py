@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from alloy.losses import LOSSES, lookup
 from alloy.messages.location import mistake
-from alloy.messages.names import no_name
+from alloy.messages.names import of_module
 from alloy.metrics.accuracies import accuracy, binary_accuracy, top_k_accuracy
 from alloy.metrics.classification import ConfusionMatrix, F1Score, IoU, Precision, Recall
 from alloy.metrics.metric import Mean, Metric, accumulate, accumulated
@@ -95,9 +95,4 @@ _NAMED = FUNCTIONS | CLASSES | LOSSES
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name
-
-    def __getattr__(name):
-        raise no_name(__name__, name)
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = of_module(__name__)

@@ -3,7 +3,7 @@
 import textwrap
 from typing import TYPE_CHECKING
 
-from alloy.messages.names import no_name
+from alloy.messages.names import of_module
 from alloy.nn.activation import ELU, GELU, HardSwish, LeakyReLU, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from alloy.nn.attention import MultiHeadAttention
 from alloy.nn.batch_norm import BatchNorm
@@ -77,9 +77,4 @@ __doc__ = f"{__doc__}\n\n" + "\n".join(map(_line, __all__))  # noqa: A001
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name
-
-    def __getattr__(name):
-        raise no_name(__name__, name)
-
-    def __dir__():
-        return __all__
+    __getattr__, __dir__ = of_module(__name__)

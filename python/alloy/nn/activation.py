@@ -44,7 +44,7 @@ def activation_of(op: object, given):
 
 
 class Activation(Layer):
-    """A function of each element, without options."""
+    """The base of activations. A subclass defines function(x)."""
 
     function = staticmethod(ops.identity)
 
@@ -92,31 +92,29 @@ class HardSwish(Activation):
     function = staticmethod(ops.hard_swish)
 
 
-class LeakyReLU(Layer):
+class LeakyReLU(Activation):
     """max(x, alpha * x), of any shape; the default alpha is Keras's."""
 
     def __init__(self, alpha=0.3):
         super().__init__()
         self.alpha = alpha
 
-    def forward(self, x, training):
-        self.require_floats(x)
+    def function(self, x):
         return ops.leaky_relu(x, self.alpha)
 
 
-class ELU(Layer):
+class ELU(Activation):
     """x if positive, else alpha (e^x - 1), of any shape: Clevert et al., 2015."""
 
     def __init__(self, alpha=1.0):
         super().__init__()
         self.alpha = alpha
 
-    def forward(self, x, training):
-        self.require_floats(x)
+    def function(self, x):
         return ops.elu(x, self.alpha)
 
 
-class GELU(Layer):
+class GELU(Activation):
     """x (1 + erf(x / sqrt(2))) / 2, of any shape: Hendrycks and Gimpel, 2016.
 
     approximate: uses their formula x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 instead."""
@@ -127,12 +125,11 @@ class GELU(Layer):
             raise mistake(self, f"Expected approximate as True (by tanh) or False, got {approximate!r}", TypeError)
         self.approximate = approximate
 
-    def forward(self, x, training):
-        self.require_floats(x)
+    def function(self, x):
         return ops.gelu(x, approximate="tanh" if self.approximate else "none")
 
 
-class Softmax(Layer):
+class Softmax(Activation):
     """e^x / sum(e^x) along the axis, computed without overflow. Losses take logits: a model in training needs no
     Softmax."""
 
@@ -140,6 +137,5 @@ class Softmax(Layer):
         super().__init__()
         self.axis = axis
 
-    def forward(self, x, training):
-        self.require_floats(x)
+    def function(self, x):
         return ops.softmax(x, axis=self.axis)

@@ -5,7 +5,7 @@ from alloy.init import glorot_uniform
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.affine import Affine
-from alloy.nn.windows import extents
+from alloy.nn.windows import extents, padding_of_sequence
 from alloy.ops import conv2d, conv2d_transpose, conv3d, depthwise_conv2d, expand_dims, squeeze
 from alloy.ops.apply import require_tensor
 from alloy.ops.windows import Extents, Padding, explicit_padding
@@ -77,19 +77,13 @@ class Conv1D(Convolution):
     axes = 1
 
     def product(self, x, weights):
-        padding = self.padding
-        if padding == "causal":
-            padding = (self.dilations[0] * (self.kernel_size[0] - 1), 0)
-        if not isinstance(padding, str):
-            if not isinstance(padding, (tuple, list)) or len(padding) != 2:
-                expected = 'the padding "valid", "same", "causal" or a pair (before, after)'
-                raise mistake(self, f"Expected {expected}, got {padding!r}")
-            padding = ((0, 0), tuple(padding))
+        causal = (self.dilations[0] * (self.kernel_size[0] - 1), 0)
+        padding = causal if self.padding == "causal" else self.padding
         y = conv2d(
             expand_dims(x, axis=1),
             expand_dims(weights, axis=0),
             strides=(1, *self.strides),
-            padding=padding,
+            padding=padding_of_sequence(self, padding, '"valid", "same", "causal"'),
             dilations=(1, *self.dilations),
             groups=self.groups,
         )

@@ -14,3 +14,12 @@ def extents(op: object, what: str, value, axes: int = 2, least: int = 1) -> list
     if max(found) >= 2**31:
         raise mistake(op, f"Expected {what} below 2**31, got {value!r}")
     return found
+
+
+def padding_of_sequence(op: object, padding, styles: str):
+    """Returns the padding of an image of height 1: a style, or pairs. ValueError: it is neither a text nor a pair."""
+    if isinstance(padding, str):
+        return padding
+    if not isinstance(padding, (tuple, list)) or len(padding) != 2:
+        raise mistake(op, f"Expected the padding {styles} or a pair (before, after), got {padding!r}")
+    return (0, 0), tuple(padding)
