@@ -10,10 +10,8 @@ from collections.abc import Callable
 from numbers import Real
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from alloy._core import Tensor
-from alloy.engine.arrays import as_count
+from alloy.engine.arrays import as_count, as_number
 from alloy.messages.location import mistake
 from alloy.messages.names import of_module
 from alloy.ops import clamp, exp, floor, minimum, power, sin, square, where
@@ -21,7 +19,6 @@ from alloy.ops.apply import as_sequence, require_all
 
 __all__ = ["constant", "cosine", "exponential", "one_cycle", "piecewise", "polynomial", "step", "warmup"]
 
-_GREATEST = float(np.finfo(np.float32).max)
 Schedule = Callable[[Tensor], Tensor]
 
 
@@ -145,10 +142,8 @@ def _logarithm(op, gamma):
 
 
 def _require_rates(op, *rates):
-    require_all(op, "numbers", Real, rates)
     for rate in rates:
-        if not 0 <= rate <= _GREATEST:
-            raise mistake(op, f"Expected numbers of 0 or more that float32 can hold, got {rate}")
+        as_number(op, "numbers", rate, "of 0 or more that float32 can hold")
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name

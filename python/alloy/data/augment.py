@@ -9,7 +9,7 @@ random numbers of its own either way."""
 import numpy as np
 
 from alloy.data.dataset import Dataset
-from alloy.engine.arrays import as_count
+from alloy.engine.arrays import as_choice, as_count
 from alloy.engine.structure import leaves
 from alloy.messages.location import mistake
 
@@ -77,10 +77,7 @@ class random_flip(_Images):
     with a probability of 1/2."""
 
     def __init__(self, mode="horizontal"):
-        if mode not in _FLIPS:
-            known = '"horizontal", "vertical" or "horizontal_and_vertical"'
-            raise mistake(self, f"Expected the mode {known}, got {mode!r}")
-        self.mode = mode
+        self.mode = as_choice(self, "a mode", mode, _FLIPS)
 
     def change(self, images, rng):
         images = images.copy()

@@ -5,12 +5,10 @@ from itertools import islice
 from operator import index
 
 from alloy.data.nodes import Batch, Map, Node, Repeat, Select, Shuffle, Take
-from alloy.engine.arrays import as_count
-from alloy.messages.location import meant, mistake
+from alloy.engine.arrays import as_choice, as_count
+from alloy.messages.location import mistake
 
 __all__ = ["Dataset"]
-
-_LAST = ("smaller", "drop", "pad")
 
 
 class Dataset:
@@ -72,9 +70,7 @@ class Dataset:
         ValueError: an example has another structure, shape or dtype than the first; "drop" would leave no batch."""
         size = as_count("batch", "a size", size)
         workers = as_count("batch", "a number of workers", workers)
-        if last not in _LAST:
-            near = meant(last, _LAST) if isinstance(last, str) else ""
-            raise mistake("batch", f'Expected last to be "smaller", "drop" or "pad", got {last!r}{near}')
+        as_choice("batch", "last", last, ("smaller", "drop", "pad"))
         if last == "drop" and self._node.count is not None and self._node.count < size:
             raise mistake("batch", f"Expected {size} or more examples for a whole batch, got {self._node.count}")
         return Dataset(Batch(self._node, size, last, workers))

@@ -6,13 +6,14 @@ import math
 import mmap
 import os
 from contextlib import contextmanager
+from numbers import Real
 from operator import index
 
 import numpy as np
 
 from alloy._core import as_dtype, as_shape
 from alloy.engine.dtypes import float32, numpy_dtype
-from alloy.messages.location import mistake
+from alloy.messages.location import meant, mistake
 
 SCALARS = (bool, int, float, complex, np.generic)
 
@@ -153,3 +154,31 @@ def as_count(op: object, what: str, value, least: int = 1, most: float = 2**63 -
     if count > most:
         raise mistake(op, f"Expected {what} below 2**63, got {count}")
     return count
+
+
+_FLOAT32 = float(np.finfo(np.float32).max)
+_BOUNDS = {
+    "of 0 or more": lambda number: number >= 0,
+    "of 0 or more and below 1": lambda number: 0 <= number < 1,
+    "of 0 or more that float32 can hold": lambda number: 0 <= number <= _FLOAT32,
+    "above 0": lambda number: 0 < number < math.inf,
+    "above 0 that float32 can hold": lambda number: 0 < number <= _FLOAT32,
+    "from 0 to 1": lambda number: 0 <= number <= 1,
+    "between 0 and 1": lambda number: 0 < number < 1,
+}
+
+
+def as_number(op: object, what: str, value, bounds: str) -> float:
+    """Returns a number. TypeError: it is none. ValueError: it is outside the bounds, a key of _BOUNDS."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not _BOUNDS[bounds](value):
+        raise mistake(op, f"Expected {what} {bounds}, got {value!r}", ValueError if is_number else TypeError)
+    return float(value)
+
+
+def as_choice(op: object, what: str, value, known):
+    """Returns the value. ValueError: it is not among the known ones."""
+    if not any(isinstance(value, type(one)) and value == one for one in known):
+        near = meant(value, [one for one in known if isinstance(one, str)]) if isinstance(value, str) else ""
+        raise mistake(op, f"Expected {what} among {', '.join(map(repr, known))}, got {value!r}{near}")
+    return value

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from alloy.engine.arrays import as_path, empty
+from alloy.engine.arrays import as_choice, as_path, empty
 from alloy.engine.structure import leaves
 from alloy.graph import Variable
 from alloy.interop.torch_layouts import channels_first, layout_of
@@ -82,8 +82,7 @@ def _require_arguments(model, names, flattened):
         raise _wrong("Expected a model that has been called, got one without variables")
     if names is not None and not callable(names) and not _maps_strings(names):
         raise _wrong(f"Expected names as a dict of strings or a function, got {names!r}", TypeError)
-    if flattened not in (None, "channels_first", "channels_last"):
-        raise _wrong(f'Expected flattened="channels_first" or "channels_last", got {flattened!r}')
+    as_choice("load_torch", "flattened", flattened, ("channels_first", "channels_last", None))
 
 
 def _maps_strings(names) -> bool:

@@ -3,6 +3,7 @@
 import math
 
 from alloy._core import Tensor
+from alloy.engine.arrays import as_number
 from alloy.engine.dtypes import is_integer
 from alloy.losses.examples import (
     are_distributions,
@@ -12,7 +13,6 @@ from alloy.losses.examples import (
     index_or_none,
     mean_of_examples,
     of_same_shape,
-    share,
     warn_of_probabilities,
     weights_of_classes,
 )
@@ -42,7 +42,10 @@ def softmax_cross_entropy(
     An example of a class of weight 0 does not count; PyTorch would still add the shares that smoothing moved to other
     classes."""
     op = "softmax_cross_entropy"
-    smoothing, ignore_index = share(op, "label_smoothing", label_smoothing), index_or_none(op, ignore_index)
+    smoothing, ignore_index = (
+        as_number(op, "label_smoothing", label_smoothing, "from 0 to 1"),
+        index_or_none(op, ignore_index),
+    )
     warn_of_probabilities(op, logits, "softmax")
     logits, labels = classes_or_distributions(op, logits, labels)
     plain = smoothing == 0 and class_weights is None and not is_integer(labels.dtype)
@@ -83,7 +86,7 @@ def binary_cross_entropy(
     class_weights: a factor of the loss: a number, or one for each element of the last axis.
     pos_weight: the same, for the part of the loss with log s(z) alone."""
     op = "binary_cross_entropy"
-    smoothing = share(op, "label_smoothing", label_smoothing)
+    smoothing = as_number(op, "label_smoothing", label_smoothing, "from 0 to 1")
     warn_of_probabilities(op, logits, "sigmoid")
     logits, targets = of_same_shape(op, logits, targets)
     targets = where(equal(clamp(targets, 0.0, 1.0), targets), targets, math.nan)

@@ -1,7 +1,5 @@
 """Checks of predictions and targets, and sums over the elements of an example, for losses and metrics."""
 
-from numbers import Real
-
 import numpy as np
 
 from alloy._core import Tensor
@@ -112,13 +110,6 @@ def are_distributions(labels):
 
 
 SUM_TOLERANCE = 0.01  # allows for distributions in float16 and bfloat16
-
-
-def share(op, name, value):
-    """Returns the value. ValueError: it is not a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise mistake(op, f"Expected {name} from 0 to 1, got {value!r}")
-    return float(value)
 
 
 def index_or_none(op, value):

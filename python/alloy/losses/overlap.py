@@ -1,11 +1,8 @@
 """Losses that compare the predicted region with the right one."""
 
-import math
-from numbers import Real
-
 from alloy._core import Tensor
+from alloy.engine.arrays import as_number
 from alloy.losses.examples import extents, of_same_shape
-from alloy.messages.location import mistake
 from alloy.ops import sigmoid
 from alloy.ops import sum as sum_of
 
@@ -16,10 +13,9 @@ def dice(logits: Tensor, targets: Tensor, *, smooth: float = 1.0) -> Tensor:
 
     logits, targets: (n, ...) of one shape, the targets 0 to 1. Result: (n,). smooth: a number above 0, which gives an
     empty region a gradient. ValueError: the shapes differ, or smooth is not above 0."""
-    if isinstance(smooth, bool) or not isinstance(smooth, Real) or not 0 < smooth < math.inf:
-        raise mistake("dice", f"Expected smooth above 0, got {smooth!r}")
+    smooth = as_number("dice", "smooth", smooth, "above 0")
     logits, targets = of_same_shape("dice", logits, targets)
     axes = range(1, len(extents(logits)))
     p = sigmoid(logits)
     both, each = (sum_of(x, axis=axes) if axes else x for x in (p * targets, p + targets))
-    return 1.0 - (both * 2.0 + float(smooth)) / (each + float(smooth))
+    return 1.0 - (both * 2.0 + smooth) / (each + smooth)

@@ -1,11 +1,8 @@
 """Losses of numbers and vectors."""
 
-import math
-from numbers import Real
-
 from alloy._core import Tensor
+from alloy.engine.arrays import as_number
 from alloy.losses.examples import class_count, mean_of_examples, of_same_shape
-from alloy.messages.location import mistake
 from alloy.ops import abs, equal, max, minimum, rsqrt, square, stop_gradient, where
 from alloy.ops import sum as sum_of
 
@@ -31,11 +28,10 @@ def huber(predictions: Tensor, targets: Tensor, *, delta: float = 1.0) -> Tensor
     averaged over an example's elements.
 
     Both have one shape (n, ...). Result: (n,). ValueError: the shapes differ, or delta is not above 0."""
-    if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 < delta < math.inf:
-        raise mistake("huber", f"Expected a delta above 0, got {delta!r}")
+    delta = as_number("huber", "a delta", delta, "above 0")
     predictions, targets = of_same_shape("huber", predictions, targets)
     error = abs(predictions - targets)
-    bent = minimum(error, float(delta))
+    bent = minimum(error, delta)
     return mean_of_examples(bent * (error - bent * 0.5))
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from alloy.engine.arrays import as_choice
 from alloy.measuring.phases import layer_of, phase_of
-from alloy.messages.location import mistake
 from alloy.messages.text import shape_text, table
 
 GROUPS = ("layer", "phase", "kind", "kernel")  # the choices of Profile.table
@@ -65,8 +65,7 @@ class Profile:
         least. Below it stand the median of the runs, and the quartiles.
 
         ValueError: by is something else."""
-        if by not in GROUPS:
-            raise mistake("profile", f"Expected one of {', '.join(GROUPS)} to group by, got {by!r}")
+        as_choice("profile", "a group", by, GROUPS)
         groups = defaultdict(list)
         for kernel in self.kernels:
             key = kernel.label if by in ("kernel", "kind") else getattr(kernel, by)

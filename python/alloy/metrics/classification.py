@@ -1,10 +1,10 @@
 """Metrics of classification, made of the counts of predicted and right classes over an epoch."""
 
 import math
-from numbers import Real
 
 import numpy as np
 
+from alloy.engine.arrays import as_choice, as_number
 from alloy.losses.examples import class_count, index_or_none
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
@@ -13,24 +13,18 @@ from alloy.metrics.metric import Metric, accumulate, accumulated
 from alloy.ops import argmax, cast, clamp, divide_no_nan, equal, greater, logical_and, reshape, scatter, squeeze, where
 from alloy.ops import sum as sum_of
 
-_AVERAGES = ("macro", "micro", "weighted", None)
-
 
 class _OfClasses(Metric):
     """The options of metrics that compare classes."""
 
     def __init__(self, *, threshold: float | None = None, ignore_index: int | None = None, name: str | None = None):
         super().__init__(name)
-        if threshold is not None and (
-            isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold < 1
-        ):
-            raise mistake(self, f"Expected a threshold between 0 and 1, got {threshold!r}")
-        self.threshold = threshold
+        self.threshold = None if threshold is None else as_number(self, "a threshold", threshold, "between 0 and 1")
         self.ignore_index = index_or_none(self, ignore_index)
 
     def _above(self, logits):
         """Tells whether the probability is above the threshold."""
-        threshold = 0.5 if self.threshold is None else float(self.threshold)
+        threshold = 0.5 if self.threshold is None else self.threshold
         return greater(logits, math.log(threshold) - math.log1p(-threshold))
 
 
@@ -57,9 +51,7 @@ class _Rates(_OfClasses):
         one a decision of its own, and the targets have the logits' shape.
         ignore_index: labels equal to this number do not count. Integers outside 0 to classes - 1 never count."""
         super().__init__(threshold=threshold, ignore_index=ignore_index, name=name)
-        if average not in _AVERAGES:
-            raise mistake(self, f"Expected an average of {', '.join(map(repr, _AVERAGES))}, got {average!r}")
-        self.average = average
+        self.average = as_choice(self, "an average", average, ("macro", "micro", "weighted", None))
 
     def update(self, totals, predictions, targets, weights):
         logits = logits_of(self.name, predictions, targets)

@@ -1,11 +1,8 @@
-from numbers import Real
-
 from alloy import init
-from alloy.messages.location import mistake
+from alloy.engine.arrays import as_number
 from alloy.nn.normalization import Normalization, affine
 from alloy.ops import equal, expand_dims, mean, ones_like, rsqrt, square, variance, where
 from alloy.ops import sum as sum_of
-from alloy.ops.apply import require_all
 
 
 class BatchNorm(Normalization):
@@ -22,10 +19,7 @@ class BatchNorm(Normalization):
 
     def __init__(self, *, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(epsilon, center, scale)
-        require_all(self, "a number as the momentum", Real, [momentum])
-        if not 0 <= momentum <= 1:
-            raise mistake(self, f"Expected a momentum from 0 to 1, got {momentum}")
-        self.momentum = momentum
+        self.momentum = as_number(self, "a momentum", momentum, "from 0 to 1")
 
     def build(self, x):
         super().build(x)

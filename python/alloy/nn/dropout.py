@@ -1,9 +1,6 @@
-from numbers import Real
-
 from alloy import random
-from alloy.messages.location import mistake
+from alloy.engine.arrays import as_number
 from alloy.nn.layer import Layer
-from alloy.ops.apply import require_all
 
 
 class Dropout(Layer):
@@ -16,10 +13,7 @@ class Dropout(Layer):
 
     def __init__(self, rate: float, *, seed: int | None = None):
         super().__init__(seed=seed)
-        require_all(self, "a number as the rate", Real, [rate])
-        if not 0 <= rate <= 1:
-            raise mistake(self, f"Expected a rate from 0 to 1, got {rate}")
-        self.rate = rate
+        self.rate = as_number(self, "a rate", rate, "from 0 to 1")
 
     def build(self, x):
         self.require_floats(x)

@@ -2,7 +2,7 @@ import math
 from collections.abc import Callable
 
 from alloy.engine.arrays import as_count
-from alloy.engine.dtypes import is_integer
+from alloy.engine.dtypes import is_float, is_integer
 from alloy.init import uniform
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
@@ -34,7 +34,7 @@ class Embedding(Layer):
         self.input_dim = as_count(self, "input_dim, the number of ids,", input_dim)
         self.output_dim = as_count(self, "output_dim, the length of a row,", output_dim)
         self.init = require_init(self, init)
-        if dtype not in (None, "float32", "float16", "bfloat16"):
+        if dtype is not None and not is_float(dtype):
             raise mistake(self, f"Expected the dtype float32, float16 or bfloat16, got {dtype!r}")
         self.dtype = dtype
 

@@ -1,16 +1,14 @@
 """Normalisations: (x - mean) / deviation * gamma + beta, over different sets of elements. float16 and bfloat16 are
 computed in float32."""
 
-from numbers import Real
-
 from alloy import init
-from alloy.engine.arrays import as_count, as_integers
+from alloy.engine.arrays import as_count, as_integers, as_number
 from alloy.engine.dtypes import is_half
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.ops import cast, expand_dims, mean, reshape, rsqrt, square, tile, variance
-from alloy.ops.apply import require_all, require_tensor
+from alloy.ops.apply import require_tensor
 from alloy.ops.windows import Extents
 
 
@@ -20,10 +18,7 @@ class Normalization(Layer):
 
     def __init__(self, epsilon: float, center: bool, scale: bool):
         super().__init__()
-        require_all(self, "a number as epsilon", Real, [epsilon])
-        if not 0 <= epsilon < 1:
-            raise mistake(self, f"Expected epsilon of 0 or more and below 1, got {epsilon}")
-        self.epsilon = epsilon
+        self.epsilon = as_number(self, "epsilon", epsilon, "of 0 or more and below 1")
         self.center = center
         self.scale = scale
 

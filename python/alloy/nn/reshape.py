@@ -1,6 +1,6 @@
 import math
 
-from alloy.engine.arrays import as_integers
+from alloy.engine.arrays import as_choice, as_integers
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
@@ -14,10 +14,7 @@ class _InOrder(Layer):
 
     def __init__(self, order):
         super().__init__()
-        if order not in ("channels_last", "channels_first"):
-            expected = 'the order "channels_last" or "channels_first"'
-            raise mistake(self, f"Expected {expected}, got {order!r}")
-        self.order = order
+        self.order = as_choice(self, "an order", order, ("channels_last", "channels_first"))
 
     def turned(self, x, *axes):
         """Returns x with the axes after the batch in the order `axes`; for "channels_last" x itself."""

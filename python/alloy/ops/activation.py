@@ -4,7 +4,7 @@ gradient is a one-sided derivative, PyTorch's."""
 import math
 
 from alloy._core import Tensor
-from alloy.messages.location import mistake
+from alloy.engine.arrays import as_choice
 from alloy.ops.apply import apply
 from alloy.ops.elementwise import clamp, expm1, rounded_once, where
 from alloy.ops.table import abs, atanh, erf, exp, maximum, sigmoid, tanh
@@ -25,8 +25,7 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
 
     approximate: "none", or "tanh": x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, of the same paper. ValueError:
     another."""
-    if approximate not in ("none", "tanh"):
-        raise mistake("gelu", f"Expected approximate as 'none' or 'tanh', got {approximate!r}")
+    as_choice("gelu", "approximate", approximate, ("none", "tanh"))
     return rounded_once("gelu", _gelu_by_tanh if approximate == "tanh" else _gelu, x)
 
 

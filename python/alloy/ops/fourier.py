@@ -2,8 +2,7 @@
 as a convolution for other lengths, so that any length takes n log n steps."""
 
 from alloy._core import Tensor
-from alloy.engine.arrays import as_integers
-from alloy.messages.location import mistake
+from alloy.engine.arrays import as_choice, as_integers
 from alloy.ops.apply import apply
 
 __all__ = ["fft", "ifft", "irfft", "rfft"]
@@ -37,7 +36,6 @@ def irfft(x: Tensor, *, axis=-1, norm="backward", odd=False) -> Tensor:
 
 
 def _transform(op, x, axis, norm, *, inverse, typed="", **more):
-    if norm not in _SCALINGS:
-        raise mistake(op, f"Expected a norm among {', '.join(_SCALINGS)}, got {norm!r}")
-    attributes = {"axes": as_integers(op, "axes", axis), "inverse": inverse, "scaling": _SCALINGS[norm][inverse]}
+    scaling = _SCALINGS[as_choice(op, "a norm", norm, _SCALINGS)][inverse]
+    attributes = {"axes": as_integers(op, "axes", axis), "inverse": inverse, "scaling": scaling}
     return apply(op, [x], attributes | more, typed=typed)

@@ -1,6 +1,7 @@
 """Recurrent cells over sequences. Time comes first: (steps, batch, features)."""
 
 from alloy._core import Tensor
+from alloy.engine.arrays import as_choice
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.ops.apply import apply, apply_all, require_tensor
@@ -101,11 +102,9 @@ def _state(op, x, weights, state, mask):
 
 
 def _attributes(op, activations, reverse, training, mask):
-    unknown = [name for name in activations if name not in ACTIVATIONS]
-    if unknown:
-        raise mistake(op, f"Expected activations among {', '.join(ACTIVATIONS)}, got {unknown[0]!r}")
+    known = [as_choice(op, "activations", name, ACTIVATIONS) for name in activations]
     return {
-        "activations": [ACTIVATIONS.index(name) for name in activations],
+        "activations": [ACTIVATIONS.index(name) for name in known],
         "reverse": reverse,
         "training": training,
         "masked": bool(mask),

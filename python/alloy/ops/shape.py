@@ -5,7 +5,7 @@ from operator import index
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.engine.arrays import as_count, as_extents, as_integers, as_known_shape
+from alloy.engine.arrays import as_choice, as_count, as_extents, as_integers, as_known_shape
 from alloy.messages.location import mistake, typed_as
 from alloy.messages.text import describe, shape_text
 from alloy.ops.apply import apply, apply_all, as_sequence, require_tensor
@@ -90,8 +90,7 @@ def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
     with it), "edge" (the last element), "wrap" (x again), or "antiperiodic" (x again, with the other sign every other
     time). ValueError: a mirrored part is longer than x, or nothing is left of x."""
     rank = len(known_shape("pad", x))
-    if mode not in PAD_MODES:
-        raise mistake("pad", f"Expected a mode among {', '.join(PAD_MODES)}, got {mode!r}")
+    as_choice("pad", "a mode", mode, PAD_MODES)
     if isinstance(padding, int):
         pairs = [padding] * (2 * rank)
     else:
@@ -241,9 +240,7 @@ def bitcast(x: Tensor, dtype) -> Tensor:
 
 def _moved_blocks(op, x, block, data_layout, pixel_shuffle):
     layouts = {"NHWC": ((1, 2), 3), "NCHW": ((2, 3), 1)}
-    if data_layout not in layouts:
-        raise mistake(op, f"Expected the data_layout 'NHWC' or 'NCHW', got {data_layout!r}")
-    axes, depth = layouts[data_layout]
+    axes, depth = layouts[as_choice(op, "a data_layout", data_layout, layouts)]
     size = as_count(op, "the size of a block", block)
     return _with_blocks(op, x, (size, size), axes, depth, pixel_shuffle)
 

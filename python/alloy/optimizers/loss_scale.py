@@ -1,11 +1,5 @@
-from numbers import Real
-
-import numpy as np
-
-from alloy.engine.arrays import as_count
-from alloy.messages.location import mistake
+from alloy.engine.arrays import as_count, as_number
 from alloy.ops import greater_equal, where
-from alloy.ops.apply import require_all
 
 
 class LossScale:
@@ -15,10 +9,11 @@ class LossScale:
     (torch.amp.GradScaler; Micikevicius et al., 2018). TypeError or ValueError: a factor is not a number above 0."""
 
     def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000):
-        self.init_scale = _factor("init_scale", init_scale)
-        self.growth_factor = _factor("growth_factor", growth_factor)
-        self.backoff_factor = _factor("backoff_factor", backoff_factor)
-        self.growth_interval = as_count("LossScale", "growth_interval", growth_interval)
+        bounds = "above 0 that float32 can hold"
+        self.init_scale = as_number(self, "init_scale", init_scale, bounds)
+        self.growth_factor = as_number(self, "growth_factor", growth_factor, bounds)
+        self.backoff_factor = as_number(self, "backoff_factor", backoff_factor, bounds)
+        self.growth_interval = as_count(self, "growth_interval", growth_interval)
 
     def scale(self, state):
         return state.setdefault("loss_scale", self.init_scale)
@@ -33,10 +28,3 @@ class LossScale:
         good = where(grown, 0, good)
         state["loss_scale"] = following if due is None else where(due, following, scale)
         state["loss_scale_growth"] = good if due is None else where(due, good, before)
-
-
-def _factor(name, value) -> float:
-    require_all("LossScale", f"a number as {name}", Real, [value])
-    if not 0 < value <= float(np.finfo(np.float32).max):
-        raise mistake("LossScale", f"Expected {name} above 0 that float32 can hold, got {value}")
-    return float(value)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from alloy.engine.arrays import as_count
+from alloy.engine.arrays import as_choice, as_count, as_number
 from alloy.engine.dtypes import STORED
 from alloy.engine.structure import leaves, paths
 from alloy.messages.location import meant, mistake
@@ -108,9 +108,8 @@ class _Best(Callback):
         require_all(self, "a number as min_delta", Real, [min_delta])
         if not math.isfinite(min_delta):
             raise mistake(self, f"Expected a finite min_delta, got {min_delta}")
-        if mode not in ("auto", "min", "max"):
-            raise mistake(self, f'Expected the mode "auto", "min" or "max", got {mode!r}')
-        self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
+        self.monitor, self.min_delta = monitor, abs(min_delta)
+        self.mode = as_choice(self, "a mode", mode, ("auto", "min", "max"))
 
     def on_train_begin(self, logs: Any = None):
         self.state = {"best": None, "waited": 0, **self.state} if self.trainer.resumed else {"best": None, "waited": 0}
@@ -211,12 +210,8 @@ class ReduceLROnPlateau(_Best):
         min_lr: float = 0.0,
     ):
         super().__init__(_monitored(monitor, "ReduceLROnPlateau"), mode, min_delta)
-        require_all(self, "numbers as factor and min_lr", Real, [factor, min_lr])
-        if not (0 <= factor < 1 and 0 <= min_lr < math.inf):
-            raise mistake(
-                self, f"Expected a factor from 0 to below 1 and a min_lr of 0 or more, got {factor} and {min_lr}"
-            )
-        self.factor, self.min_lr = factor, min_lr
+        self.factor = as_number(self, "a factor", factor, "of 0 or more and below 1")
+        self.min_lr = as_number(self, "min_lr", min_lr, "of 0 or more that float32 can hold")
         self.patience = as_count(self, "a patience", patience, least=0)
         self.cooldown = as_count(self, "a cooldown", cooldown, least=0)
 

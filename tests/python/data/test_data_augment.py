@@ -170,7 +170,7 @@ IMAGE = np.zeros((4, 4, 1), np.float32)
         (
             lambda: random_flip("left"),
             ValueError,
-            'the mode "horizontal", "vertical" or "horizontal_and_vertical", got \'left\'',
+            "a mode among 'horizontal', 'vertical', 'horizontal_and_vertical', got 'left'",
         ),
         (lambda: normalize(0, [1, 0]), ValueError, "[normalize] Expected a std above 0, got [1, 0]"),
         (lambda: normalize(np.nan, 1), ValueError, "[normalize] Expected a finite mean"),

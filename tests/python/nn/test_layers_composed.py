@@ -644,8 +644,8 @@ def test_names_that_are_like_none():
         (lambda: nn.Dense(3, activation=nn.ReLU), r"got the class ReLU; write ReLU\(\)"),
         (lambda: nn.Dense(3, activation=3), "Expected a name or a function as the activation, got 3"),
         (lambda: nn.GELU(approximate="none"), r"Expected approximate as True \(by tanh\) or False, got 'none'"),
-        (lambda: nn.Dropout("half"), "Expected a number as the rate, got str"),
-        (lambda: nn.BatchNorm(momentum=None), "Expected a number as the momentum, got NoneType"),
+        (lambda: nn.Dropout("half"), "Expected a rate from 0 to 1, got 'half'"),
+        (lambda: nn.BatchNorm(momentum=None), "Expected a momentum from 0 to 1, got None"),
         (lambda: nn.Sequential(lambda x: x), "got function; a function of tensors belongs into the forward of a layer"),
     ],
 )  # fmt: skip
@@ -682,7 +682,7 @@ def test_arguments_by_position_and_by_name(make, says):
         (lambda: nn.LayerNorm(epsilon=-1), "epsilon of 0 or more"),
         (lambda: nn.BatchNorm(momentum=64), "a momentum from 0 to 1, got 64"),
         (lambda: nn.Reshape((-1, -1)), "at most one -1"),
-        (lambda: nn.Flatten(order="C"), "the order .channels_last. or .channels_first., got 'C'"),
+        (lambda: nn.Flatten(order="C"), "an order among 'channels_last', 'channels_first', got 'C'"),
         (lambda: nn.ZeroPadding2D((1, 2, 3)), "a padding of height and width"),
     ],
 )

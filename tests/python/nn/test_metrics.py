@@ -462,7 +462,7 @@ def test_accuracy_beside_binary_cross_entropy_is_of_each_logit():
         (
             lambda: al.metrics.Precision("binary"),
             ValueError,
-            r"^\[Precision\] Expected an average of 'macro', .*'binary'",
+            r"^\[Precision\] Expected an average among 'macro', .*'binary'",
         ),
         (
             lambda: al.metrics.Recall(threshold=1),

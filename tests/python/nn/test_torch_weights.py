@@ -512,7 +512,7 @@ WRONG = {
     "skip of no names": ({}, {"skip": 3}, "TypeError Expected names of tensors to skip, got 3"),
     "skip of another type": ({}, {"skip": [3]}, "TypeError Expected names of tensors to skip, got [3]"),
     "another order": ({}, {"flattened": {"dense_0": (2, 2, 8)}},
-     'Expected flattened="channels_first" or "channels_last", got {'),
+     "Expected flattened among 'channels_first', 'channels_last', None, got {"),
 }
 # fmt: on
 

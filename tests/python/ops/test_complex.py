@@ -178,7 +178,7 @@ def test_a_batch_of_any_size_is_transformed(rng):
 def test_wrong_transforms(rng):
     graph = al.Graph()
     x, open_line = graph.placeholder((2, 8)), graph.placeholder((2, None))
-    with pytest.raises(ValueError, match="Expected a norm among backward, ortho, forward, got 'none'"):
+    with pytest.raises(ValueError, match="Expected a norm among 'backward', 'ortho', 'forward', got 'none'"):
         al.fft(x, norm="none")
     with pytest.raises(ValueError, match="Axis 2 is outside"):
         al.rfft(x, axis=2)

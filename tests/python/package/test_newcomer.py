@@ -159,7 +159,8 @@ ROWS = [
     ("ValueError [concat] Shapes (?, 3) and () differ in more than axis 0; built at HERE.", "al.concat((x, 1), 0)"),
     ("TypeError [where] Expected a tensor among the operands, got bool, int, int; graph.constant makes one",
      "al.where(True, 1, 2)"),
-    ("ValueError [pad] Expected a mode among constant, reflect, symmetric, edge, wrap, antiperiodic, got 'foo'",
+    ("ValueError [pad] Expected a mode among 'constant', 'reflect', 'symmetric', 'edge', 'wrap', 'antiperiodic', got "
+     "'foo'",
      'al.pad(x, 1, mode="foo")'),
     ("ValueError [pad] Expected a pair (before, after) for each axis, got {}",
      ('al.pad(x, "a")', "'a'"), ("al.pad(x, (1, 1))", "(1, 1)")),
@@ -287,7 +288,7 @@ ROWS = [
     ("ValueError [resize] Expected 2 extents, got (2,); built at HERE.", "al.resize(x, 2)"),
     ("ValueError [lstm] Expected (steps, batch, gates * units), got float32(?, 3)", "al.lstm(x, w)"),
     ("TypeError [log1p] Expected a floating type, got int32(?,)", "al.log1p(y)"),
-    ("ValueError [gelu] Expected approximate as 'none' or 'tanh', got True", "al.gelu(x, approximate=True)"),
+    ("ValueError [gelu] Expected approximate among 'none', 'tanh', got True", "al.gelu(x, approximate=True)"),
     ("TypeError [Sequential] The call (x, training, train=...) does not fit forward(x, training): got an unexpected "
      "keyword argument 'train'",
      "model(x, train=True)"),

@@ -372,7 +372,7 @@ def use_a_rate_of_one_element():
         ),
         (lambda: al.LossScale(float("nan")), ValueError, "got nan"),
         (lambda: al.LossScale(1e39), ValueError, "got 1e"),
-        (lambda: al.LossScale("a"), TypeError, r"^\[LossScale\] Expected a number as init_scale, got str"),
+        (lambda: al.LossScale("a"), TypeError, r"^\[LossScale\] Expected init_scale above 0 .*, got 'a'"),
         (lambda: al.LossScale(backoff_factor=-1), ValueError, "Expected backoff_factor above 0"),
         (use_a_rate_of_one_element, TypeError, "got ndarray"),
     ],

@@ -498,7 +498,7 @@ def test_the_rate_falls_on_a_plateau():
     with pytest.raises(ValueError, match=r"^\[ReduceLROnPlateau\] Expected an optimizer whose lr is a number"):
         callback.trainer = trainer(optimizer=al.SGD(al.schedules.cosine(0.1, 9)))
         callback.on_train_begin()
-    with pytest.raises(ValueError, match=r"^\[ReduceLROnPlateau\] Expected a factor from 0 to below 1 .* got 1 and 0"):
+    with pytest.raises(ValueError, match=r"^\[ReduceLROnPlateau\] Expected a factor of 0 or more and below 1, got 1"):
         al.ReduceLROnPlateau(factor=1)
 
 
@@ -546,7 +546,7 @@ def test_monitored_quantities_have_a_direction(rng, tmp_path):
         lambda **options: al.EarlyStopping("val_r2", **options),
         lambda **options: al.Checkpoint(tmp_path / "x", "f1", **options),
     ):
-        with pytest.raises(ValueError, match=r'Expected the mode "auto", "min" or "max", got \'best\''):
+        with pytest.raises(ValueError, match="Expected a mode among 'auto', 'min', 'max', got 'best'"):
             make(mode="best")
         callback = make()
         callback.trainer = trainer()
