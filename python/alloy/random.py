@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from alloy._core import Tensor, Variable, random_state
-from alloy.engine.arrays import as_count, as_integers
+from alloy.engine.arrays import as_count, as_integers, require_all
 from alloy.engine.scope import scoped
 from alloy.messages.location import mistake, user_location
 from alloy.messages.names import of_module
-from alloy.ops.apply import apply, require_all, require_tensor
+from alloy.ops.apply import apply, require_tensor
 from alloy.ops.elementwise import cast
 
 __all__ = ["bernoulli", "dropout", "initialize", "integers", "normal", "state", "truncated_normal", "uniform"]

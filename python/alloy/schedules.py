@@ -11,11 +11,11 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from alloy._core import Tensor
-from alloy.engine.arrays import as_count, as_number
+from alloy.engine.arrays import as_count, as_number, require_all
 from alloy.messages.location import mistake
 from alloy.messages.names import of_module
 from alloy.ops import clamp, exp, floor, minimum, power, sin, square, where
-from alloy.ops.apply import as_sequence, require_all
+from alloy.ops.apply import as_sequence
 
 __all__ = ["constant", "cosine", "exponential", "one_cycle", "piecewise", "polynomial", "step", "warmup"]
 

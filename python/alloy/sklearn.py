@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from alloy import nn
-from alloy.messages.location import mistake
+from alloy.engine.arrays import require_all
 from alloy.nn import Layer
 from alloy.training.trainer import Trainer
 
@@ -59,9 +59,7 @@ class _Estimator(BaseEstimator):
         if self.model is None:
             return nn.Sequential(nn.Dense(64, activation="relu"), nn.Dense(outputs))
         model = copy.deepcopy(self.model) if isinstance(self.model, Layer) else self.model(features, outputs)
-        if not isinstance(model, Layer):
-            kind = type(self).__name__
-            raise mistake(kind, f"Expected a layer from model, got {type(model).__name__}", TypeError)
+        require_all(self, "a layer from model", Layer, [model])
         return model
 
     def _outputs(self, x) -> np.ndarray:

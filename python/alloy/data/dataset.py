@@ -1,11 +1,12 @@
 """Data sets: chains of links from a source of examples to the batches for training."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from operator import index
 
 from alloy.data.nodes import Batch, Map, Node, Repeat, Select, Shuffle, Take
-from alloy.engine.arrays import as_choice, as_count
+from alloy.engine.arrays import as_choice, as_count, require_all
 from alloy.messages.location import mistake
 
 __all__ = ["Dataset"]
@@ -53,8 +54,7 @@ class Dataset:
         The result is read like an example of from_items. Behind batch(..., last="pad") the function gets the mask as
         the last part, and must return it as the last part. If the function raises, a ValueError with the index of the
         example is raised from its exception."""
-        if not callable(function):
-            raise mistake("map", f"Expected a function, got {type(function).__name__}", TypeError)
+        require_all("map", "a function", Callable, [function])
         seed = None if seed is None else as_count("map", "a seed", seed, 0)
         return Dataset(Map(self._node, function, seed))
 

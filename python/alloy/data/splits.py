@@ -6,8 +6,8 @@ import numpy as np
 
 from alloy.data.dataset import Dataset
 from alloy.data.nodes import Select
+from alloy.engine.arrays import require_all
 from alloy.messages.location import mistake
-from alloy.ops.apply import require_all
 
 
 def split(x, y=None, fraction=0.2, seed: int = 0):

@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from alloy.data.files import existing, sentence
-from alloy.engine.arrays import first_repeated, memory_for
+from alloy.engine.arrays import first_repeated, memory_for, require_all
 from alloy.messages.location import meant
-from alloy.ops.apply import require_all
 
 __all__ = ["Table", "csv"]
 

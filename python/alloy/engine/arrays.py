@@ -1,4 +1,4 @@
-"""Checks of counts, integers and paths as arguments, and arrays that a run reads in place. The engine's bindings check
+"""Checks of arguments in Python, and arrays that a run reads in place. The engine's bindings check
 and cast everything else that Python passes: csrc/bindings/arrays.h."""
 
 import json
@@ -8,6 +8,7 @@ import os
 from contextlib import contextmanager
 from numbers import Real
 from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -152,7 +153,7 @@ def as_count(op: object, what: str, value, least: int = 1, most: float = 2**63 -
     if count < least:
         raise mistake(op, f"Expected {what} of {least} or more, got {count}")
     if count > most:
-        raise mistake(op, f"Expected {what} below 2**63, got {count}")
+        raise mistake(op, f"Expected {what} of at most {most}, got {count}")
     return count
 
 
@@ -182,3 +183,14 @@ def as_choice(op: object, what: str, value, known):
         near = meant(value, [one for one in known if isinstance(one, str)]) if isinstance(value, str) else ""
         raise mistake(op, f"Expected {what} among {', '.join(map(repr, known))}, got {value!r}{near}")
     return value
+
+
+def require_all(op: object, expected: str, kind: Any, values) -> None:
+    """Raises TypeError if one of the values is no instance of the kind, a class or a tuple of classes."""
+    wrong = [value for value in values if not isinstance(value, kind)]
+    if wrong:
+        raise mistake(op, f"Expected {expected}, got {types_of(wrong)}", TypeError)
+
+
+def types_of(values) -> str:
+    return ", ".join(type(value).__name__ for value in values) or "none"

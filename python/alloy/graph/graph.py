@@ -8,7 +8,7 @@ import numpy as np
 
 from alloy import _core
 from alloy._core import Executable, Op, Tensor, Update, Variable
-from alloy.engine.arrays import as_count, as_extents
+from alloy.engine.arrays import as_count, as_extents, require_all
 from alloy.engine.classes import Uncopied, completes
 from alloy.engine.scope import claim, scoped
 from alloy.graph.left_out import warn_of_left_out
@@ -16,7 +16,7 @@ from alloy.measuring import inspection
 from alloy.messages.location import meant, mistake, user_location
 from alloy.messages.names import missing_attribute, no_attribute
 from alloy.messages.text import type_text
-from alloy.ops.apply import as_sequence, as_tensor, require_all, require_tensor
+from alloy.ops.apply import as_sequence, as_tensor, require_tensor
 
 _KEPT_RUNS = 8  # executables of Graph.run
 # The engine's own, without checks.
@@ -37,12 +37,8 @@ class Graph(Uncopied, _core.Graph):
     Graphs, and their tensors, variables and executables, cannot be copied or pickled."""
 
     def __init__(self, *, storage: str = "variable", device: str = "") -> None:
-        for what, given in (
-            ("the storage 'variable' or 'buffers'", storage),
-            ("the kind or the name of a device", device),
-        ):
-            if not isinstance(given, str):
-                raise mistake("graph", f"Expected {what}, got {given!r}", TypeError)
+        require_all("graph", "the storage 'variable' or 'buffers'", str, [storage])
+        require_all("graph", "the kind or the name of a device", str, [device])
         _begin(self, storage=storage, device=device)
 
     def __enter__(self):
@@ -65,19 +61,19 @@ class Graph(Uncopied, _core.Graph):
         """Makes a tensor that each run is fed. None in the shape is an extent that may differ from run to run; None as
         the shape is an unknown rank."""
         shape = None if shape is None else as_extents("placeholder", shape)
-        _require_name("placeholder", name)
+        require_all("placeholder", "a name as a text", str, [name])
         return self._placeholder(shape, dtype, scoped(self, name, "placeholder"), user_location())
 
     def constant(self, value, name: str = "") -> Tensor:
         """Makes a tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to
         float32."""
-        _require_name("constant", name)
+        require_all("constant", "a name as a text", str, [name])
         return self._constant("constant", value, None, scoped(self, name, "constant"), user_location())
 
     def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
         """Makes a variable, which lives on the device, with this first value (as in constant). Optimizers skip
         variables that are not trainable, unless minimize is given them."""
-        _require_name("variable", name)
+        require_all("variable", "a name as a text", str, [name])
         if isinstance(value, tuple) and trainable and value and all(isinstance(extent, int) for extent in value):
             raise mistake(
                 "variable",
@@ -131,8 +127,7 @@ class Graph(Uncopied, _core.Graph):
         use compile; the graph keeps the executables of the last 8 different runs. ValueError or TypeError: a
         placeholder is missing, or an array does not fit."""
         given = {} if feeds is None else feeds
-        if not isinstance(given, Mapping):
-            raise mistake("run", f"Expected feeds as a dict of arrays, got {type(given).__name__}", TypeError)
+        require_all("run", "feeds as a dict of arrays", Mapping, [given])
         tensors = [fetches] if isinstance(fetches, Tensor) else as_sequence("run", "tensors to fetch", fetches)
         require_all("run", "tensors to fetch", Tensor, tensors)
         arrays = {_placeholder_of(self, key): array for key, array in given.items()}
@@ -197,11 +192,6 @@ def _variables_of(op, given):
     variables = as_sequence(op, "variables", given)
     require_all(op, "variables", Variable, variables)
     return variables
-
-
-def _require_name(op, name):
-    if not isinstance(name, str):
-        raise mistake(op, f"Expected a name as a text, got {name!r}", TypeError)
 
 
 def _request(op, feeds, fetches, updates):

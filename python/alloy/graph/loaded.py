@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alloy._core import Package
-from alloy.asynchronous.queues import require_device
-from alloy.engine.arrays import as_file_name
+from alloy.engine.arrays import as_file_name, require_all
 from alloy.engine.dtypes import DType
 from alloy.graph.executable import Fetches, as_feeds, told_of_file
 from alloy.messages.location import mistake
@@ -29,7 +28,7 @@ def load_executable(path, *, device: str = "") -> "LoadedExecutable":
     off, or of a newer format. OSError: it cannot be read."""
     given, path = path, as_file_name("load_executable", path)
     os.stat(given)  # its errors name the path as given
-    require_device("load_executable", device)
+    require_all("load_executable", "the kind or the name of a device", str, [device])
     return LoadedExecutable(told_of_file(ValueError, path, lambda: Package(path, device)))
 
 

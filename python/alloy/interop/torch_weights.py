@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from alloy.engine.arrays import as_choice, as_path, empty
+from alloy.engine.arrays import as_choice, as_path, empty, require_all
 from alloy.engine.structure import leaves
 from alloy.graph import Variable
 from alloy.interop.torch_layouts import channels_first, layout_of
@@ -76,8 +76,7 @@ def _patterns(skip) -> list[str]:
 
 
 def _require_arguments(model, names, flattened):
-    if not isinstance(model, Layer):
-        raise _wrong(f"Expected a layer as the model, got {type(model).__name__}", TypeError)
+    require_all("load_torch", "a layer as the model", Layer, [model])
     if not model.variables:
         raise _wrong("Expected a model that has been called, got one without variables")
     if names is not None and not callable(names) and not _maps_strings(names):

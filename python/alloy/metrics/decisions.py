@@ -1,13 +1,13 @@
 """Turns a batch's logits and labels into flat lists of decisions, right answers and weights."""
 
 from alloy._core import Tensor
+from alloy.engine.arrays import require_all
 from alloy.engine.dtypes import is_integer
 from alloy.losses.examples import classes_or_distributions, require_shapes
 from alloy.losses.reduction import along, times
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.ops import argmax, cast, clamp, equal, expand_dims, logical_and, not_equal, reshape
-from alloy.ops.apply import require_all
 
 
 def logits_of(op, logits, labels):

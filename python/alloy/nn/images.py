@@ -1,5 +1,6 @@
 from numbers import Real
 
+from alloy.engine.arrays import require_all
 from alloy.engine.dtypes import is_float
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
@@ -7,7 +8,6 @@ from alloy.nn.layer import Layer
 from alloy.nn.settings import settings
 from alloy.nn.windows import extents
 from alloy.ops import cast, pad, resize
-from alloy.ops.apply import require_all
 from alloy.ops.windows import Extents, Padding
 
 

@@ -18,6 +18,7 @@ import copy
 import inspect
 import math
 import zlib
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from types import FunctionType, NoneType
 from typing import Any
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from alloy import random
-from alloy.engine.arrays import as_count
+from alloy.engine.arrays import as_count, require_all
 from alloy.engine.dtypes import float32, is_half, is_integer
 from alloy.engine.scope import free_path, is_scoped, scope, scoped
 from alloy.engine.structure import leaves
@@ -40,7 +41,7 @@ from alloy.nn.settings import settings
 from alloy.nn.stored import StoredVariable, replaced, stored
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
-from alloy.ops.apply import require_all, require_tensor
+from alloy.ops.apply import require_tensor
 
 
 class Call:
@@ -349,9 +350,7 @@ class Layer:
         """Makes and returns a variable of the layer, with the value initial(seed), seed a list of integers. part: the
         end of its name, "weights" for "dense_0/weights". Call it in build, which runs once."""
         require_all(self, "the graph of the variable, x.graph", Graph, [graph])
-        if not callable(initial):
-            expected = "a function of a seed that gives the initial value"
-            raise mistake(self, f"Expected {expected}, got {type(initial).__name__}", TypeError)
+        require_all(self, "a function of a seed that gives the initial value", Callable, [initial])
         if self.graph is not None:
             expected = f"the variable {part} to be made in build, which is called once"
             raise mistake(self, f"Expected {expected}, got it later")

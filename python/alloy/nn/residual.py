@@ -1,8 +1,8 @@
 from alloy._core import Tensor
+from alloy.engine.arrays import require_all
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
-from alloy.ops.apply import require_all
 
 
 class Residual(Layer):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from alloy._core import Tensor, as_array
-from alloy.engine.arrays import SCALARS
+from alloy.engine.arrays import SCALARS, require_all, types_of
 from alloy.engine.scope import scoped
 from alloy.messages.location import mistake, typed_name, user_location
 from alloy.messages.text import describe
@@ -25,7 +25,7 @@ def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = 
     called = typed or op
     graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
     if graph is None:
-        given = _types_of(operands)
+        given = types_of(operands)
         raise mistake(called, f"Expected a tensor among the operands, got {given}; graph.constant makes one", TypeError)
     dtype = scalar_dtype or common_dtype(called, operands)
     tensors = [as_tensor(graph, called, value, dtype) for value in operands]
@@ -78,14 +78,3 @@ def require_tensor(op: object, value) -> None:
     if isinstance(value, np.ndarray):
         raise mistake(op, "Expected a tensor, got ndarray; graph.constant makes one", TypeError)
     require_all(op, "a tensor", Tensor, [value])
-
-
-def require_all(op: object, expected: str, kind: type | tuple[type, ...], values) -> None:
-    """Raises TypeError if one of the values is of none of the kinds."""
-    wrong = [value for value in values if not isinstance(value, kind)]
-    if wrong:
-        raise mistake(op, f"Expected {expected}, got {_types_of(wrong)}", TypeError)
-
-
-def _types_of(values) -> str:
-    return ", ".join(type(value).__name__ for value in values) or "none"

@@ -3,10 +3,11 @@
 from numbers import Real
 
 from alloy._core import Tensor
+from alloy.engine.arrays import require_all
 from alloy.engine.dtypes import is_half
 from alloy.messages.location import mistake, typed_as
 from alloy.messages.text import describe
-from alloy.ops.apply import apply, as_tensor, require_all
+from alloy.ops.apply import apply, as_tensor
 from alloy.ops.elementwise import cast, where
 from alloy.ops.linear_algebra import matmul
 from alloy.ops.normalization import softmax

@@ -4,11 +4,11 @@ made."""
 import inspect
 
 from alloy._core import Graph, Tensor
-from alloy.engine.arrays import SCALARS, as_count
+from alloy.engine.arrays import SCALARS, as_count, require_all
 from alloy.engine.scope import scoped
 from alloy.messages.location import mistake, user_location
 from alloy.messages.text import describe
-from alloy.ops.apply import apply, as_tensor, common_dtype, require_all
+from alloy.ops.apply import apply, as_tensor, common_dtype
 from alloy.ops.index import gather
 
 __all__ = ["cond", "for_loop", "scan", "while_loop"]
@@ -21,9 +21,8 @@ def cond(predicate: Tensor, true_fn, false_fn):
     predicate: a tensor of one element. Both functions return a tensor, or a tuple or list of tensors, as many and of
     the same dtypes and shapes; they may use any tensors around. ValueError or TypeError: they do not. Functions cannot
     assign variables."""
-    if not isinstance(predicate, Tensor):
-        expected = "a tensor as the predicate (Python's if chooses by values that are known now)"
-        raise mistake("cond", f"Expected {expected}, got {type(predicate).__name__}", TypeError)
+    expected = "a tensor as the predicate (Python's if chooses by values that are known now)"
+    require_all("cond", expected, Tensor, [predicate])
     _require_callable("cond", "", true_fn=true_fn, false_fn=false_fn)
     graph = predicate.graph
     op = graph._with_regions("if_else", "cond", [predicate])

@@ -7,11 +7,10 @@ from numbers import Integral, Real
 import numpy as np
 
 from alloy._core import as_array, as_dtype
-from alloy.engine.arrays import as_count, as_known_shape, cast_exactly
+from alloy.engine.arrays import as_count, as_known_shape, cast_exactly, require_all
 from alloy.engine.dtypes import is_integer, numpy_dtype
 from alloy.messages.location import mistake
 from alloy.messages.text import shape_text
-from alloy.ops.apply import require_all
 
 __all__ = ["arange", "eye", "full", "linspace", "ones", "zeros"]
 

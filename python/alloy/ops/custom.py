@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from alloy._core import Tensor
+from alloy.engine.arrays import require_all
 from alloy.engine.dtypes import is_float
 from alloy.engine.scope import scoped
 from alloy.engine.structure import leaves, rebuild
 from alloy.messages.location import mistake, user_location
 from alloy.messages.text import describe
-from alloy.ops.apply import require_all
 
 __all__ = ["custom_gradient"]
 

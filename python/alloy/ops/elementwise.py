@@ -5,10 +5,11 @@ from numbers import Real
 import numpy as np
 
 from alloy._core import Tensor
+from alloy.engine.arrays import require_all
 from alloy.engine.dtypes import is_half, is_integer
 from alloy.messages.location import mistake, typed_as
 from alloy.messages.text import describe
-from alloy.ops.apply import apply, as_tensor, common_dtype, require_all, require_tensor
+from alloy.ops.apply import apply, as_tensor, common_dtype, require_tensor
 
 __all__ = [
     "cast",

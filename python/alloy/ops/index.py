@@ -1,8 +1,7 @@
 """Ops whose operands are positions in an axis."""
 
 from alloy._core import Tensor
-from alloy.engine.arrays import as_count, as_places
-from alloy.messages.location import mistake
+from alloy.engine.arrays import as_count, as_places, require_all
 from alloy.ops.apply import apply
 
 __all__ = ["gather", "gather_nd", "one_hot", "put_along_axis", "scatter", "scatter_nd", "take_along_axis"]
@@ -81,8 +80,7 @@ def put_along_axis(data, indices, updates, axis, *, mode="set") -> Tensor:
 def _data(op, data, updates, mode):
     if not isinstance(data, (tuple, list)):
         return data
-    if not isinstance(updates, Tensor):
-        raise mistake(op, f"Expected updates as a tensor, got {type(updates).__name__}", TypeError)
+    require_all(op, "updates as a tensor", Tensor, [updates])
     return apply("scatter_start", [updates], {"shape": data, "mode": mode})
 
 

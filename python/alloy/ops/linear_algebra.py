@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.engine.arrays import as_count
+from alloy.engine.arrays import as_count, require_all
 from alloy.engine.dtypes import is_float
 from alloy.messages.location import mistake, typed_as
 from alloy.messages.text import describe
-from alloy.ops.apply import apply, as_tensor, require_all
+from alloy.ops.apply import apply, as_tensor
 from alloy.ops.elementwise import where
 from alloy.ops.shape import (
     broadcast_to,

@@ -11,14 +11,14 @@ import numpy as np
 
 from alloy import _core
 from alloy._core import OPTIMIZER, Graph, Tensor, Update, Variable
-from alloy.engine.arrays import as_count
+from alloy.engine.arrays import as_count, require_all
 from alloy.engine.dtypes import is_half
 from alloy.engine.scope import scope
 from alloy.graph.state import State
 from alloy.messages.location import meant, mistake, nearest, user_location
 from alloy.messages.names import missing_attribute, parameters_of
 from alloy.ops import cast, equal, where
-from alloy.ops.apply import apply, apply_all, as_sequence, require_all, require_tensor
+from alloy.ops.apply import apply, apply_all, as_sequence, require_tensor
 from alloy.optimizers import gradients as processing
 from alloy.optimizers.loss_scale import LossScale
 
@@ -288,8 +288,7 @@ class Optimizer:
         with scope(variable.graph, slots.path):
             before = _wide(variable)
             after = member.update(before, gradient, slots, steps["step"])
-            if not isinstance(after, Tensor):
-                raise mistake(self, f"Expected a tensor from update, got {type(after).__name__}", TypeError)
+            require_all(self, "a tensor from update", Tensor, [after])
             if self.ema_decay is not None:
                 average = slots["average"]
                 average = average + (after - average) * (1 - self.ema_decay)
@@ -350,10 +349,7 @@ class Optimizer:
         with scope(graph, self._root(graph)):
             step = state.setdefault("step", 0)
             found = rate(cast(step, "float32"))
-            if not isinstance(found, Tensor):
-                raise mistake(
-                    self, f"Expected a tensor of one element from the schedule, got {type(found).__name__}", TypeError
-                )
+            require_all(self, "a tensor of one element from the schedule", Tensor, [found])
             return found
 
     # ---- state ----

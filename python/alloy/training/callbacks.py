@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from alloy.engine.arrays import as_choice, as_count, as_number
+from alloy.engine.arrays import as_choice, as_count, as_number, require_all
 from alloy.engine.dtypes import STORED
 from alloy.engine.structure import leaves, paths
 from alloy.messages.location import meant, mistake
-from alloy.ops.apply import require_all
 from alloy.training.files import replace_file, require_place, said_of
 
 __all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "ReduceLROnPlateau", "TensorBoard"]

@@ -9,10 +9,9 @@ from contextlib import suppress
 import numpy as np
 
 from alloy._core import Variable
-from alloy.engine.arrays import empty
+from alloy.engine.arrays import empty, require_all
 from alloy.engine.structure import convert
 from alloy.messages.location import mistake
-from alloy.ops.apply import require_all
 from alloy.training.files import replace_file
 from alloy.training.stored import Stored
 

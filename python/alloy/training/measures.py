@@ -9,13 +9,14 @@ from typing import Any
 
 from alloy import losses, metrics
 from alloy._core import Graph, Tensor
+from alloy.engine.arrays import require_all
 from alloy.engine.structure import leaves
 from alloy.graph.state import State
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.metrics import accumulate, accumulated
 from alloy.ops import cast, divide_no_nan, where
-from alloy.ops.apply import apply, require_all, require_tensor
+from alloy.ops.apply import apply, require_tensor
 
 
 class Measures:

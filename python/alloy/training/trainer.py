@@ -14,13 +14,12 @@ import numpy as np
 
 from alloy._core import DeviceError, Tensor
 from alloy.data import Dataset
-from alloy.engine.arrays import as_count, as_path
+from alloy.engine.arrays import as_count, as_path, require_all
 from alloy.engine.dtypes import is_half
 from alloy.engine.structure import leaves, rebuild
 from alloy.messages.location import meant, mistake, warn_user
 from alloy.messages.names import missing_attribute, renamed
 from alloy.nn import Layer
-from alloy.ops.apply import require_all
 from alloy.optimizers import named
 from alloy.training import checkpoint
 from alloy.training.batches import Feed, as_dataset, parts_of

@@ -250,20 +250,20 @@ def test_mistakes():
     assert step.submit(ONES, whole, queue=al.Queue())[1][0] == 2
     event = al.Event()
     for wrong, message in {
-        "step.submit(queue=ONES, x=whole)": "Expected an al.Queue as queue, got a ndarray; a placeholder of that name "
+        "step.submit(queue=ONES, x=whole)": "Expected an al.Queue as queue, got ndarray; a placeholder of that name "
         "is fed by position or in a dict",
         "step.submit(ONES, whole, wait_for=event)": r"Expected \(event, value\), or a list of such pairs, as wait_for, "
-        "got an Event",
-        "step.submit(ONES, whole, signal=[(event,)])": "as signal, got a tuple",
-        "step.submit(ONES, whole, signal=(event, 1.5))": "Expected an integer as the value of an event, got a float",
-        "step.submit(ONES, whole, signal=(event, -1))": r"from 0 to 2\*\*64 - 1, got -1",
-        "event.signal(2**64)": r"from 0 to 2\*\*64 - 1, got 18446744073709551616",
-        "event.signal('1')": "Expected an integer as the value of an event, got a str",
-        "event.wait(1, timeout='1')": "Expected seconds or None as timeout, got a str",
-        "event.wait(1, timeout=-1)": "Expected 0 seconds or more as timeout, got -1",
-        "event.wait(1, timeout=float('nan'))": "Expected 0 seconds or more as timeout, got nan",
+        "got Event",
+        "step.submit(ONES, whole, signal=[(event,)])": "as signal, got tuple",
+        "step.submit(ONES, whole, signal=(event, 1.5))": "Expected the value of an event as an integer, got 1.5",
+        "step.submit(ONES, whole, signal=(event, -1))": "the value of an event of 0 or more, got -1",
+        "event.signal(2**64)": "of at most 18446744073709551615, got 18446744073709551616",
+        "event.signal('1')": "Expected the value of an event as an integer, got '1'",
+        "event.wait(1, timeout='1')": "Expected a timeout of 0 or more, got '1'",
+        "event.wait(1, timeout=-1)": "Expected a timeout of 0 or more, got -1",
+        "event.wait(1, timeout=float('nan'))": "Expected a timeout of 0 or more, got nan",
         "al.Queue(device='abacus')": r"\[queue\] There is no device of the kind or name 'abacus'",
-        "al.Queue(device=3)": "Expected the kind or the name of a device, got an int",
+        "al.Queue(device=3)": "Expected the kind or the name of a device, got int",
         "al.Queue(graph)": r"^Queue\(\) takes 1 positional argument",
         "al.Event(1)": r"^Event\(\) takes 1 positional argument",
         "step.submit(ONES, step.submit(ONES, whole).pending(0))": "is int32 but was given a result of float32",

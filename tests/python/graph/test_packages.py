@@ -434,7 +434,7 @@ def test_what_is_no_place_no_device_and_no_copy(exported, tmp_path, monkeypatch)
             call("")
         with pytest.raises(ValueError, match=r"Expected a path of UTF-8, got b'a"):
             call(b"a\xff")
-    with pytest.raises(TypeError, match="Expected the kind or the name of a device, got None"):
+    with pytest.raises(TypeError, match="Expected the kind or the name of a device, got NoneType"):
         al.load_executable(exported, device=None)
     for copied in copy.copy, copy.deepcopy, pickle.dumps:
         with pytest.raises(TypeError, match="It cannot be copied or pickled; load the file again"):

@@ -185,7 +185,7 @@ WRONG = [  # of fit, and of a trainer, beside the mistakes in test_newcomer.py
      r"\[placeholder\] The shape \(4, 0\) has no elements"),
     ({"epochs": -3}, ValueError, r"\[fit\] .*got -3"),
     ({"batch_size": 2.0}, TypeError, r"\[fit\] .*batch size as an integer"),
-    ({"last_batch": "keep"}, ValueError, r"\[batch\] .*last to be .smaller., .drop. or .pad., got 'keep'"),
+    ({"last_batch": "keep"}, ValueError, r"\[batch\] .*last among 'smaller', 'drop', 'pad', got 'keep'"),
     ({"loss": "cross_entropy"}, ValueError, r"\[Trainer\] .*'cross_entropy'"),
     ({"metrics": [3]}, TypeError, r"\[Trainer\] .*name of al.metrics, got 3"),
     ({"optimizer": 3}, TypeError, r"\[Trainer\] .*optimizer such as al.Adam\(\), got 3"),
