@@ -27,14 +27,18 @@ class State:
         self._next: dict[str, Tensor] = {}
 
     @property
+    def owner(self) -> Graph | Variable | None:
+        """The graph or the variable; None: the variable is gone."""
+        return self._graph if self._like is None else self._like()
+
+    @property
     def graph(self) -> Graph:
         return self._graph or self._variable().graph
 
     def _variable(self) -> Variable:
         """Returns the variable `owner`, which the state's user keeps alive."""
-        variable = self._like() if self._like is not None else None
-        assert variable is not None
-        return variable
+        assert isinstance(self.owner, Variable)
+        return self.owner
 
     @property
     def variables(self) -> dict[str, Variable]:

@@ -78,10 +78,8 @@ class Optimizer:
     ):
         for name in unknown:
             raise self._unknown(name)
-        self._rates: list[_core.WeakVariable] = []  # the graphs' variables for a rate that is a number
-        self._computed = False  # True once a step computes its rate
-        self._shared: list[tuple[_core.WeakVariable, State]] = []  # (a variable of the graph, the state) for each graph
-        self._slots: dict[int, tuple[_core.WeakVariable, State, State]] = {}  # by hash: the variable, its slots, _steps
+        self._shared: list[State] = []  # of each graph; a variable of the graph owns it
+        self._slots: dict[int, tuple[State, State]] = {}  # by a variable's hash: its slots, and _new_steps
         self._rate = self._checked_rate(lr)
         self.groups = self._checked_groups(groups)
         self.clip_value = clip_value
@@ -113,17 +111,17 @@ class Optimizer:
         Setting it to or from a tensor or schedule is possible only before the first step is made: ValueError."""
         rate = self._rate
         if isinstance(rate, Real):
-            for variable in (weak() for weak in self._rates):
-                if variable is not None and variable.numpy() != np.float32(float(rate)):
+            for variable in self._rates():
+                if variable.numpy() != np.float32(float(rate)):
                     return variable.numpy().item()
         return rate
 
     @lr.setter
     def lr(self, rate) -> None:
         rate = self._checked_rate(rate)
-        rates = [variable for variable in (weak() for weak in self._rates) if variable is not None]
-        if self._computed or (rates and not isinstance(rate, Real)):
-            kept = "the schedule" if self._computed else "a number"
+        has_steps = any(slots.owner is not None for slots, _ in self._slots.values())
+        if has_steps and not (isinstance(rate, Real) and isinstance(self._rate, Real)):
+            kept = "a number" if isinstance(self._rate, Real) else "the schedule"
             given = repr(rate) if isinstance(rate, Real) else "a schedule"
             raise mistake(
                 self,
@@ -131,9 +129,14 @@ class Optimizer:
                 "and steps with it",
             )
         if isinstance(rate, Real):
-            for variable in rates:
+            for variable in self._rates():
                 variable.assign(np.float32(float(rate)))
         self._rate = rate
+
+    def _rates(self) -> list[Variable]:
+        """Returns the graphs' variables for a rate that is a number."""
+        states = [state for state in self._shared if state.owner is not None]
+        return [state.variables["lr"] for state in states if "lr" in state]
 
     if not TYPE_CHECKING:  # or checkers would accept any name
         __getattr__ = missing_attribute
@@ -228,7 +231,7 @@ class Optimizer:
         scale = None
         if self.loss_scale is not None and variables:
             scale = self.loss_scale.scale(self._state(variables[0]))
-            with scope(graph, self._root(graph)):
+            with scope(graph, self._state(variables[0]).path):
                 loss = cast(loss, "float32") * scale
         return self._apply(list(zip(graph.loss_gradients(loss, variables, user_location()), variables)), scale)
 
@@ -256,18 +259,17 @@ class Optimizer:
         try:
             return self._updates(pairs, scale, state, members)
         except BaseException:
-            for made in (state, *(kept for _, *states in self._slots.values() for kept in states)):
+            for made in (state, *(kept for states in self._slots.values() for kept in states)):
                 made.forget()
             raise
 
     def _updates(self, pairs, scale, state, members) -> list[Update]:
         graph, variables = pairs[0][1].graph, [variable for _, variable in pairs]
-        root = self._root(graph)
-        with scope(graph, root):
+        with scope(graph, state.path):
             found = [_wide(gradient) for gradient, _ in pairs]
             if scale is not None:
                 found = [gradient * (1.0 / scale) for gradient in found]
-            slots = [self._slots[hash(variable)][1] for variable in variables]
+            slots = [self._slots[hash(variable)][0] for variable in variables]
             found, flags, updates = processing.processed(self, found, slots, state)
         for member, steps in members.values():
             with scope(graph, steps.path):
@@ -277,13 +279,13 @@ class Optimizer:
         for _, steps in members.values():
             steps["step"] = steps["step"] + 1
             updates += steps.updates(flags.take)
-        with scope(graph, root):
+        with scope(graph, state.path):
             processing.count(self, state, flags)
             return updates + state.updates()
 
     def _moved(self, variable, gradient, members, taken):
         """Returns the updates of one variable and its slots."""
-        _, slots, steps = self._slots[hash(variable)]
+        slots, steps = self._slots[hash(variable)]
         member = members[id(steps)][0]
         with scope(variable.graph, slots.path):
             before = _wide(variable)
@@ -301,17 +303,18 @@ class Optimizer:
         """Groups the variables by options and number of steps. Returns {id(steps): (optimizer with these options,
         steps)}."""
         members, fresh = {}, {}
-        self._slots = {key: kept for key, kept in self._slots.items() if kept[0]() is not None}
+        self._slots = {key: kept for key, kept in self._slots.items() if kept[0].owner is not None}
         for variable in variables:
             which = tuple(i for i, key in enumerate(self.groups) if _belongs(variable, key))
             kept = self._slots.get(hash(variable))
-            if kept is None or not _same(kept[0], variable):
+            if kept is None or kept[0].owner != variable:
                 if which not in fresh:
                     fresh[which] = self._new_steps(variable)
-                kept = variable.weak(), State(variable, self._slot_path(variable)), fresh[which]
+                kept = State(variable, self._slot_path(variable)), fresh[which]
                 self._slots[hash(variable)] = kept
-            if id(kept[2]) not in members:
-                members[id(kept[2])] = self._member(which, variable), kept[2]
+            steps = kept[1]
+            if id(steps) not in members:
+                members[id(steps)] = self._member(which, variable), steps
         return members
 
     def _member(self, which, variable):
@@ -329,24 +332,18 @@ class Optimizer:
         own = next((i for i in reversed(which) if "lr" in list(self.groups.values())[i]), None)
         if own is None:
             member.rate = self._rate_in(variable, self._rate, "lr")
-            if isinstance(self._rate, Real):
-                rate = self._state(variable).variables["lr"]
-                others = [weak for weak in self._rates if weak() is not None and not _same(weak, rate)]
-                self._rates = [*others, rate.weak()]
-            else:
-                self._computed = True
         else:
             member.rate = self._rate_in(variable, self._checked_rate(options["lr"]), f"group_{own}/lr")
         return member
 
     def _rate_in(self, variable, rate, name) -> Tensor:
         """Returns the rate as a tensor of the variable's graph; a number goes into a variable of that name."""
-        graph, state = variable.graph, self._state(variable)
+        state = self._state(variable)
         if isinstance(rate, Tensor):
             return rate
         if isinstance(rate, Real):
             return state.setdefault(name, float(rate))
-        with scope(graph, self._root(graph)):
+        with scope(variable.graph, state.path):
             step = state.setdefault("step", 0)
             found = rate(cast(step, "float32"))
             require_all(self, "a tensor of one element from the schedule", Tensor, [found])
@@ -360,9 +357,9 @@ class Optimizer:
         updates = []
         for variable in variables:
             kept = self._slots.get(hash(variable))
-            if kept is None or "average" not in kept[1]:
+            if kept is None or "average" not in kept[0]:
                 raise mistake("swap", f"Expected variables with averages, got {variable!r}; see ema_decay")
-            average = kept[1]["average"]
+            average = kept[0]["average"]
             updates += [
                 variable.graph.assign(variable, cast(average, variable.dtype)),
                 variable.graph.assign(average, _wide(variable)),
@@ -372,14 +369,15 @@ class Optimizer:
     def skipped(self, graph) -> int:
         """Returns the number of steps in the graph that changed nothing because a gradient was not finite
         (skip_nonfinite, loss_scale). Reads from the device."""
-        found = [state for weak, state in self._shared if _is_in(graph, weak)]
-        return int(found[0].variables["skipped"].numpy()) if found and "skipped" in found[0] else 0
+        return self._counted(graph, "skipped")
 
     def steps_made(self, graph) -> int:
         """Returns the number of steps made in the graph, as a schedule counts them. Reads from the device."""
-        found = [state for weak, state in self._shared if _is_in(graph, weak)]
-        counted = int(found[0].variables["step"].numpy()) if found and "step" in found[0] else 0
-        return counted * self.accumulate_steps
+        return self._counted(graph, "step") * self.accumulate_steps
+
+    def _counted(self, graph, name) -> int:
+        state = self._known_state(graph)
+        return int(state.variables[name].numpy()) if state is not None and name in state else 0
 
     def rate_at(self, step: int) -> float | None:
         """Returns the learning rate of a step, counted from 0; None if it needs tensors of a graph."""
@@ -394,30 +392,28 @@ class Optimizer:
 
     def _state(self, variable) -> State:
         """Returns the state that all variables of a graph share."""
-        for weak, state in self._shared:
-            if _is_in(variable.graph, weak):
-                return state
+        known = self._known_state(variable.graph)
+        if known is not None:
+            return known
         taken = [v.name for v in variable.graph.variables]
         root, i = OPTIMIZER, 0
         while any(name.startswith(f"{root}/") for name in taken):
             i += 1
             root = f"{OPTIMIZER}/{i}"
-        self._shared = [kept for kept in self._shared if kept[0]() is not None]
-        self._shared.append((variable.weak(), State(variable, root)))
-        return self._shared[-1][1]
+        self._shared = [*(state for state in self._shared if state.owner is not None), State(variable, root)]
+        return self._shared[-1]
 
-    def _root(self, graph) -> str:
-        return next(state.path for weak, state in self._shared if _is_in(graph, weak))
+    def _known_state(self, graph) -> State | None:
+        return next((state for state in self._shared if _is_in(graph, state)), None)
 
     def _slot_path(self, variable):
-        graph = variable.graph
-        name = variable.name or f"variable_{next(i for i, v in enumerate(graph.variables) if v._is(variable))}"
-        return f"{self._root(graph)}/{name}"
+        name = variable.name or f"variable_{variable.graph.variables.index(variable)}"
+        return f"{self._state(variable).path}/{name}"
 
     def _new_steps(self, variable) -> State:
         """Makes the state of variables that begin to be trained together."""
-        root = self._root(variable.graph)
-        taken = {steps.path for weak, _, steps in self._slots.values() if _is_in(variable.graph, weak)}
+        root = self._state(variable).path
+        taken = {steps.path for _, steps in self._slots.values() if _is_in(variable.graph, steps)}
         i = next(i for i in range(len(taken) + 1) if f"{root}/steps_{i}" not in taken)
         steps = State(variable, f"{root}/steps_{i}")
         steps.setdefault("step", 0)
@@ -434,14 +430,8 @@ def adam_step(*operands) -> list[Tensor]:
     return apply_all("adam", operands)
 
 
-def _is_in(graph, weak) -> bool:
-    """Tells whether the variable still exists and belongs to the graph."""
-    variable = weak()
-    return variable is not None and variable.graph is graph
-
-
-def _same(weak, variable):
-    return weak() is not None and weak()._is(variable)
+def _is_in(graph, state) -> bool:
+    return state.owner is not None and state.graph is graph
 
 
 def _wide(x):
