@@ -35,12 +35,10 @@ def _resnet(branch, counts, expansion, classes, input_shape, seed, momentum):
     for stage, count in enumerate(counts):
         filters, stride, blocks = 64 * 2**stage, 1 if stage == 0 else 2, []
         for block in range(count):
-            same = stride == 1 and channels == filters * expansion
-            shortcut = (
-                None
-                if same
-                else nn.Sequential(*_conv(filters * expansion, 1, stride, momentum=momentum), name="shortcut")
-            )
+            shortcut = None
+            if stride > 1 or channels != filters * expansion:
+                projection = _conv(filters * expansion, 1, stride, momentum=momentum)
+                shortcut = nn.Sequential(*projection, name="shortcut")
             inner = nn.Sequential(*branch(filters, stride, momentum), name="branch")
             blocks += [nn.Residual(inner, shortcut, name=f"block{block}"), nn.ReLU()]
             channels, stride = filters * expansion, 1

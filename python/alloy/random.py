@@ -102,6 +102,9 @@ def initialize(variables, *, seed: int) -> None:
     graph.compile(updates=updates)()
 
 
+_STANDARD = {"low": 0.0, "high": 1.0, "mean": 0.0, "deviation": 1.0}
+
+
 def _random(distribution, state, shape, dtype="float32", sampling="inverse_cdf", **numbers):
     require_tensor("random", state)
     graph, location = state.graph, user_location()
@@ -109,11 +112,9 @@ def _random(distribution, state, shape, dtype="float32", sampling="inverse_cdf",
         like = cast(shape, dtype)
     else:
         (like,) = graph.apply("empty", [], {"shape": shape, "dtype": dtype}, "", location)
-    attributes = {"distribution": distribution, "sampling": sampling}
-    for name, default in (("low", 0.0), ("high", 1.0), ("mean", 0.0), ("deviation", 1.0)):
-        attributes[name] = numbers.get(name, default)
-    numbers, following = graph.apply("random", [state, like], attributes, scoped(graph, "", "random"), location)
-    return numbers, following
+    attributes = {"distribution": distribution, "sampling": sampling, **_STANDARD, **numbers}
+    drawn, following = graph.apply("random", [state, like], attributes, scoped(graph, "", "random"), location)
+    return drawn, following
 
 
 if not TYPE_CHECKING:  # or checkers would accept any name

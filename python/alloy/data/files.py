@@ -149,3 +149,8 @@ def existing(op, path) -> Path:
 def sentence(error) -> str:
     """Returns the message of an exception as part of a sentence."""
     return " ".join(str(error).split()).removesuffix(".") or type(error).__name__
+
+
+def what(error) -> str:
+    """Returns the class and the message of an exception as part of a sentence."""
+    return f"{type(error).__name__}: {sentence(error)}" if str(error) else type(error).__name__

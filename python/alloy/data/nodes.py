@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from alloy.data.elements import Reader
+from alloy.data.files import what
 from alloy.data.spec import Spec, leaves_like, spec_of, text
 from alloy.data.workers import in_threads
 from alloy.engine.structure import convert, leaves, rebuild
@@ -407,9 +408,3 @@ def _placed(leaf, array):
         raise mistake("load", f"Expected an array for {text(leaf)}, got {text(array)}")
     target[...] = leaf
     return target
-
-
-def what(error) -> str:
-    """Returns the exception's class and message, without a full stop."""
-    said = " ".join(str(error).split()).removesuffix(".")
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__

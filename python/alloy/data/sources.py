@@ -10,7 +10,8 @@ import numpy as np
 
 from alloy.data.dataset import Dataset
 from alloy.data.elements import Reader, take
-from alloy.data.nodes import Node, what
+from alloy.data.files import what
+from alloy.data.nodes import Node
 from alloy.data.spec import Spec, text
 from alloy.engine.structure import convert, leaves, rebuild
 
@@ -52,7 +53,7 @@ def from_iterator(function: Callable[[], Iterable] | Iterable, *, batched: bool 
 
 
 class Arrays(Node):
-    gathers = static = True
+    gathers = True
 
     def __init__(self, given, op="from_arrays"):
         """Checks the arrays. op: the caller's name in messages."""

@@ -3,6 +3,8 @@
 Arithmetic with float16 and bfloat16 is done in float32, and each result is rounded to the type; integers of all widths
 wrap around. A complex64 is two float32. Arrays of bfloat16 use the package ml_dtypes."""
 
+import math
+
 import numpy as np
 
 
@@ -72,6 +74,16 @@ def is_integer(dtype: str) -> bool:
 def item_size(dtype: str) -> int:
     """Returns the bytes of an element."""
     return 1 if dtype == bool_ else int(dtype.lstrip("abcdefghijklmnopqrstuvwxyz")) // 8
+
+
+def elements(variables) -> int:
+    """Returns the number of elements of all variables."""
+    return sum(math.prod(variable.shape) for variable in variables)
+
+
+def bytes_of(variables) -> int:
+    """Returns the size of all variables' values in bytes."""
+    return sum(elements([variable]) * item_size(variable.dtype) for variable in variables)
 
 
 # The names of variables' element types in safetensors files.

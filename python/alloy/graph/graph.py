@@ -10,6 +10,7 @@ from alloy import _core
 from alloy._core import Executable, Op, Tensor, Update, Variable
 from alloy.engine.arrays import as_count, as_extents, require_all
 from alloy.engine.classes import Uncopied, completes
+from alloy.engine.dtypes import elements
 from alloy.engine.scope import claim, scoped
 from alloy.graph.left_out import warn_of_left_out
 from alloy.measuring import inspection
@@ -181,11 +182,10 @@ class Graph(Uncopied, _core.Graph):
         except TypeError:
             return "<Graph whose __init__ was not called>"
         count = sum(op.kind == "placeholder" for op in ops)
-        elements = inspection.elements([variable for variable in self.variables if variable.trainable])
-        return (
-            f"<Graph of {len(ops)} ops: {count} placeholders, {len(self.variables)} variables with {elements:,} "
-            "parameters>"
-        )
+        variables = self.variables
+        parameters = elements([variable for variable in variables if variable.trainable])
+        holds = f"{count} placeholders, {len(variables)} variables with {parameters:,} parameters"
+        return f"<Graph of {len(ops)} ops: {holds}>"
 
 
 def _variables_of(op, given):

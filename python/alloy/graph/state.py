@@ -78,12 +78,11 @@ class State:
         """Discards all values set since the last updates(): the step could not be built."""
         self._next = {}
 
-    def restarts(self, taken: Tensor | None = None) -> list[Update]:
-        """Returns updates that set everything to its value before the first step; where taken is false, nothing
-        changes."""
-        return self._assigned(self._starts, taken)
+    def restarts(self) -> list[Update]:
+        """Returns updates that set everything to its value before the first step."""
+        return self._assigned(self._starts)
 
-    def _assigned(self, values, taken):
+    def _assigned(self, values, taken=None):
         made = []
         with scope(self.graph, self.path):
             for name, value in values.items():

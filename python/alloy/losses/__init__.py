@@ -50,7 +50,7 @@ def get(loss, op: str = "losses"):
     ValueError: no loss has that name; the message lists all. TypeError: neither a name nor a function."""
     if isinstance(loss, str):
         return lookup.by_name("losses", loss, LOSSES, op)
-    lookup.require_function("losses", loss, LOSSES, op)
+    lookup.require_function("losses", loss, op)
     return loss
 
 

@@ -12,7 +12,7 @@ def by_name(module: str, name: str, known: dict, op: str):
     return known[name]
 
 
-def require_function(module: str, given, known: dict, op: str) -> None:
+def require_function(module: str, given, op: str) -> None:
     """Refuses, with a TypeError, a class, a function of another library, and anything that is no function."""
     if library := _library_of(given):
         raise mistake(

@@ -1,10 +1,9 @@
 """Summaries of the ops of a graph (Graph.inspect) and of the memory of a run, in numbers and as text."""
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 
-from alloy.engine.dtypes import item_size
+from alloy.engine.dtypes import bytes_of, elements
 from alloy.measuring.phases import phase_of
 from alloy.messages.text import amount, shape_text, table, type_text
 
@@ -21,14 +20,14 @@ def describe(ops) -> str:
             (
                 v.name or "(no name)",
                 type_text(v.dtype, v.shape),
-                amount(_bytes_of([v]), "B"),
+                amount(bytes_of([v]), "B"),
                 "" if v.trainable else "not trainable",
             )
             for v in variables
         ]
     )
     lines += [
-        f"{what}: {elements(group):,} ({amount(_bytes_of(group), 'B')})"
+        f"{what}: {elements(group):,} ({amount(bytes_of(group), 'B')})"
         for what, group in (
             ("parameters", _parameters(ops)),
             ("other state", [v for v in variables if not v.trainable]),
@@ -149,12 +148,3 @@ def _type_of(op):
 
 def _parameters(ops):
     return [op.results[0] for op in ops if op.kind == "variable" and op.results[0].trainable]
-
-
-def elements(variables) -> int:
-    """Returns the number of elements of all variables."""
-    return sum(math.prod(v.shape) for v in variables)
-
-
-def _bytes_of(variables):
-    return sum(math.prod(v.shape) * item_size(v.dtype) for v in variables)

@@ -73,14 +73,10 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
                 "compares classes",
             )
         ignored = getattr(loss, "keywords", {}).get("ignore_index")
-        options = (
-            {}
-            if ignored is None or "ignore_index" not in inspect.signature(found).parameters
-            else {"ignore_index": ignored}
-        )
-        found = functools.partial(found, **options) if options else found
+        if ignored is not None and "ignore_index" in inspect.signature(found).parameters:
+            found = functools.partial(found, ignore_index=ignored)
         return found() if isinstance(lookup.unwrapped(found), type) else Mean(found)
-    lookup.require_function("metrics", metric, _NAMED, op)
+    lookup.require_function("metrics", metric, op)
     return Mean(metric)
 
 

@@ -1,8 +1,6 @@
 """The table of a model's layers, with the shapes of their results and their numbers of parameters."""
 
-import math
-
-from alloy.engine.dtypes import is_integer, item_size
+from alloy.engine.dtypes import bytes_of, elements, is_integer
 from alloy.messages.location import mistake
 from alloy.messages.text import amount, shape_text, table
 
@@ -22,16 +20,15 @@ def summary(model) -> str:
         if own or not layer._inner():
             path = layer._path or layer.name or type(layer).__name__.lower()
             rows.append(
-                (path, type(layer).__name__, _shapes(layer._last), f"{_count(own):,}" if own else "", _trained(own))
+                (path, type(layer).__name__, _shapes(layer._last), f"{elements(own):,}" if own else "", _trained(own))
             )
     variables = counted(model.variables)
     trainable = [variable for variable in variables if variable.trainable]
-    size = sum(math.prod(variable.shape) * item_size(variable.dtype) for variable in variables)
     lines = table(rows, numbers=(3,), indent=0)
     rule = "-" * max(map(len, lines))
     total = (
-        f"{_count(variables):,} parameters, {amount(size, 'B')}: {_count(trainable):,} trainable, "
-        f"{_count(variables) - _count(trainable):,} not"
+        f"{elements(variables):,} parameters, {amount(bytes_of(variables), 'B')}: {elements(trainable):,} trainable, "
+        f"{elements(variables) - elements(trainable):,} not"
     )
     return "\n".join([lines[0], rule, *lines[1:], rule, total])
 
@@ -39,10 +36,6 @@ def summary(model) -> str:
 def counted(variables) -> list:
     """Returns the variables without random states, which are integers."""
     return [variable for variable in variables if not is_integer(variable.dtype)]
-
-
-def _count(variables) -> int:
-    return sum(math.prod(variable.shape) for variable in variables)
 
 
 def _trained(variables) -> str:

@@ -4,11 +4,11 @@ them.
 The content of a box is laid out by itself (Sugiyama, Tagawa and Toda, 1981): rows by the longest path, places in a row
 near the neighbours' mean place; an edge crosses a border at a port."""
 
-import math
 from collections import defaultdict
 from html import escape
 from itertools import pairwise
 
+from alloy.engine.dtypes import elements
 from alloy.messages.text import amount, shape_text
 
 __all__ = ["html", "svg"]
@@ -112,7 +112,7 @@ def _summarise(layer):
     """Notes on a folded layer its parameters and the shape of its last result."""
     inner = [box for part in (layer, *layer.layers()) for box in part.inside if box.op]
     variables = [box.op.results[0] for box in inner if box.op.kind == "variable"]
-    parameters = sum(math.prod(variable.shape) for variable in variables if variable.trainable)
+    parameters = elements([variable for variable in variables if variable.trainable])
     last = ([source for source, enters in layer.ports if not enters] or inner)[-1]
     layer.note = f"{parameters:,} parameters → {last.note}" if parameters else f"→ {last.note}"
     layer.hint = f"{layer.path}, {amount(sum(box.op.flops or 0 for box in inner))} flops"

@@ -12,11 +12,12 @@ from alloy._core import Graph, Tensor
 from alloy.engine.arrays import require_all
 from alloy.engine.structure import leaves
 from alloy.graph.state import State
+from alloy.losses.reduction import number_of
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.metrics import accumulate, accumulated
-from alloy.ops import cast, divide_no_nan, where
-from alloy.ops.apply import apply, require_tensor
+from alloy.ops import divide_no_nan, where
+from alloy.ops.apply import require_tensor
 
 
 class Measures:
@@ -72,8 +73,7 @@ class Measures:
     def sums_of(self, predictions, targets, weights, mask) -> dict:
         """Returns for each output two scalars: the sum of a batch's losses, and the divisor of their mean."""
         found = {}
-        for key, loss in self._losses.items():
-            output, target = _part(predictions, key, "outputs"), _part(targets, key, "targets")
+        for key, (loss, output, target) in zip(self._losses, self.loss_of_each(predictions, targets)):
             value = loss(output, target)
             _require_examples_apart(value, output, target)
             given = _part(weights, key, "weights", optional=True)
@@ -81,7 +81,7 @@ class Measures:
                 given = where(given >= 0, given, math.nan)
             total, count = losses.sums(value, given, mask=mask)
             if getattr(value, "shape", None) == ():  # a batch's mean counts once for each example
-                examples = _count(predictions)
+                examples = number_of(leaves(predictions)[0], [0])
                 total, count = total * examples, count * examples
             found[key] = total, count
         return found
@@ -145,12 +145,6 @@ def _require_examples_apart(value, predictions, targets):
                 f"which pairs each example with all others; use y[:, None] for a y of shape "
                 "(n,), or give targets of shape (n, 1)",
             )
-
-
-def _count(predictions):
-    """Returns the number of examples in the batch."""
-    first = cast(leaves(predictions)[0], "float32")
-    return apply("count", [first], {"axes": [0]})
 
 
 def _outputs(given, of_lists=False) -> list[tuple[Any, Any]]:
