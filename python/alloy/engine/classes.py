@@ -9,9 +9,7 @@ alloy/_core.pyi has the types of all members."""
 from alloy.messages.location import mistake
 from alloy.messages.names import missing_attribute, no_attribute, one_of
 
-
-class _Empty:
-    """Has the members that every class has."""
+_OF_ANY_CLASS = vars(type("Empty", (), {}))
 
 
 def completes(written):
@@ -22,7 +20,7 @@ def completes(written):
         written.__init__.__qualname__ = written.__name__  # in Python's own messages: "Queue() takes ..."
     for cls in reversed(written.__mro__):
         for name, member in () if issubclass(engine, cls) else vars(cls).items():
-            if name not in vars(_Empty):
+            if name not in _OF_ANY_CLASS:
                 setattr(engine, name, member)
     engine.__doc__, engine.__module__ = written.__doc__, written.__module__
     return engine

@@ -198,21 +198,17 @@ def _request(op, feeds, fetches, updates):
     """Returns (placeholders, the shape of each, fetches, updates)."""
     shapes = feeds if isinstance(feeds, Mapping) else {}
     feeds, fetches = as_sequence(op, "feeds", feeds), as_sequence(op, "fetches", fetches)
-    updates = _updates_of(op, updates)
+    if isinstance(updates, Update):
+        raise mistake(op, f"Expected a list of updates, got {updates!r}; write [it]", TypeError)
+    updates = as_sequence(op, "updates", updates)
     require_all(op, "tensors to feed and fetch", Tensor, feeds + fetches)
     require_all(op, "updates", Update, updates)
     given = [shapes.get(feed) for feed in feeds]
     return (feeds, [feed.shape if shape is None else shape for feed, shape in zip(feeds, given)], fetches, updates)
 
 
-def _updates_of(op, updates):
-    if isinstance(updates, Update):
-        raise mistake(op, f"Expected a list of updates, got {updates!r}; write [it]", TypeError)
-    return as_sequence(op, "updates", updates)
-
-
 def _placeholder_of(graph, key) -> Tensor:
-    """Returns the placeholder, given itgraph or by its name."""
+    """Returns the placeholder, given itself or by its name."""
     if isinstance(key, Tensor):
         return key
     found = [op.results[0] for op in graph.inspect() if op.kind == "placeholder"]

@@ -108,11 +108,6 @@ def _attention(layer, name):
     return lambda layer, shape: Source({"in_proj_weight": (height, shape[0])}, lambda tensor: tensor[rows].T)
 
 
-def _unknown_to_torch(layer, shape):
-    """Returns None: a random generator's state stays unchanged."""
-    return None
-
-
 _BIAS = {"bias": _as_is("bias")}
 _GAMMA_BETA = {"gamma": _as_is("weight"), "beta": _as_is("bias")}
 _MOVING = {"moving_mean": _as_is("running_mean"), "moving_variance": _as_is("running_var")}
@@ -134,7 +129,7 @@ LAYOUTS: dict[type, dict | Callable] = {
     nn.LSTM: _recurrent,
     nn.GRU: _recurrent,
     nn.MultiHeadAttention: _attention,
-    nn.Dropout: {"state": _unknown_to_torch},
+    nn.Dropout: {"state": lambda layer, shape: None},  # PyTorch has no such variable
 }
 
 

@@ -79,13 +79,10 @@ def _require_arguments(model, names, flattened):
     require_all("load_torch", "a layer as the model", Layer, [model])
     if not model.variables:
         raise _wrong("Expected a model that has been called, got one without variables")
-    if names is not None and not callable(names) and not _maps_strings(names):
+    given = [part for pair in names.items() for part in pair] if isinstance(names, Mapping) else [names]
+    if names is not None and not callable(names) and not all(isinstance(part, str) for part in given):
         raise _wrong(f"Expected names as a dict of strings or a function, got {names!r}", TypeError)
     as_choice("load_torch", "flattened", flattened, ("channels_first", "channels_last", None))
-
-
-def _maps_strings(names) -> bool:
-    return isinstance(names, Mapping) and all(isinstance(part, str) for pair in names.items() for part in pair)
 
 
 def _require_no_pickle(path):
@@ -201,9 +198,10 @@ class _Loading:
         )
         if extra:
             more = f" and {len(extra) - 3} more" if len(extra) > 3 else ""
+            module = extra[0].rpartition(".")[0]
             raise _wrong(
                 f"Expected variables in the model for {', '.join(extra[:3])}{more} of {self._path}, got none; "
-                f'skip=("{_pattern(extra[0])}",) leaves such tensors out'
+                f'skip=("{_joined(module, "*") if module else extra[0]}",) leaves such tensors out'
             )
 
     def _require_alike(self, variable, tensors, others):
@@ -235,7 +233,8 @@ class _Loading:
 def _require_channels_first(model, read):
     """Raises ValueError if an op on the way to these tensors or to the model's result flattens images, or undoes it,
     with the channels last."""
-    sound = {layer._path for layer in model._tree() if layer._path and _is_of_alloy(layer)}
+    layers = [layer for layer in model._tree() if type(layer).__module__.startswith("alloy.nn.")]
+    sound = {layer._path for layer in layers if layer._path and not isinstance(layer, (Flatten, Reshape))}
     ops = model.graph.inspect(fetches=[*read, *(model._last.results if model._last else ())])
     turns = [(op.operands[0], op.results[0]) for op in ops if op.kind == "transpose"]
     before, after = {y: x.shape for x, y in turns}, {x: y.shape for x, y in turns}
@@ -256,10 +255,6 @@ def _require_channels_first(model, read):
         )
 
 
-def _is_of_alloy(layer) -> bool:
-    return type(layer).__module__.startswith("alloy.nn.") and not isinstance(layer, (Flatten, Reshape))
-
-
 def _is_made_flat(shape, other, turned) -> bool:
     """Returns whether one shape is the other flattened, with more than one place and more than one channel.
 
@@ -274,8 +269,3 @@ def _is_made_flat(shape, other, turned) -> bool:
 
 def _joined(place: str, part: str) -> str:
     return f"{place}.{part}" if place else part
-
-
-def _pattern(name: str) -> str:
-    module = name.rpartition(".")[0]
-    return f"{module}.*" if module else name

@@ -13,7 +13,8 @@ def describe(ops) -> str:
     of_kind = {kind: [op for op in ops if op.kind == kind] for kind in ("placeholder", "variable")}
     variables = [op.results[0] for op in of_kind["variable"]]
     lines = [f"{len(ops)} ops in {ops[-1].stage + 1 if ops else 0} stages", "placeholders"]
-    lines += table([(op.name or "(no name)", _type_of(op)) for op in of_kind["placeholder"]])
+    placeholders = [(op.name, op.results[0].dtype, op.shapes[0]) for op in of_kind["placeholder"]]
+    lines += table([(name or "(no name)", type_text(dtype, shape)) for name, dtype, shape in placeholders])
     lines += ["variables"]
     lines += table(
         [
@@ -140,10 +141,6 @@ class MemoryPlan:
         rows = [(*row[:2], row[2] + (f", {count} times" if count > 1 else "")) for row, count in alike.items()]
         lines += table(rows[:10], numbers=(0,))
         return "\n".join(lines)
-
-
-def _type_of(op):
-    return type_text(op.results[0].dtype, op.shapes[0])
 
 
 def _parameters(ops):

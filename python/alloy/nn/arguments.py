@@ -11,7 +11,8 @@ def written(layer, indent: int = 0, around=()) -> str:
         return f"{type(layer).__name__}(...)"
     parts, inside, name = _arguments(layer), (*around, layer), type(layer).__name__
     line = f"{name}({', '.join(label + _value(value, indent, inside) for label, value in parts)})"
-    if "\n" not in line and (len(line) + indent <= 80 or not any(_nests(value) for _, value in parts)):
+    nests = any(hasattr(value, "_given") or isinstance(value, (tuple, list, dict)) for _, value in parts)
+    if "\n" not in line and (len(line) + indent <= 80 or not nests):
         return line
     texts = [label + _value(value, indent + 2, inside) for label, value in parts]
     margin = " " * (indent + 2)
@@ -38,10 +39,6 @@ def _same(value, default) -> bool:
     return value is default or (
         type(value) is type(default) and isinstance(value, (int, float, str)) and value == default
     )
-
-
-def _nests(value) -> bool:
-    return hasattr(value, "_given") or isinstance(value, (tuple, list, dict))
 
 
 def _value(value, indent, around) -> str:

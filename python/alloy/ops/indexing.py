@@ -189,12 +189,9 @@ def _bounds(entry: slice) -> tuple[int, int, int]:
             stride,
         )
     except TypeError:
-        said = "; slices by tensors are not available, x[places] takes a tensor of places" if _has_tensor(entry) else ""
+        by_tensor = any(isinstance(bound, Tensor) for bound in (entry.start, entry.stop, entry.step))
+        said = "; slices by tensors are not available, x[places] takes a tensor of places" if by_tensor else ""
         raise mistake("slice", f"Expected integers as bounds, got {_shown(entry)}{said}", TypeError) from None
-
-
-def _has_tensor(entry: slice) -> bool:
-    return any(isinstance(bound, Tensor) for bound in (entry.start, entry.stop, entry.step))
 
 
 def _position(entry, extent: int | None, axis: int, tensor) -> tuple[int, int, int]:

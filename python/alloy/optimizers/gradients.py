@@ -1,6 +1,7 @@
 """Accumulates gradients, clips them and finds out whether they are finite, before they move parameters."""
 
 import functools
+import operator
 from dataclasses import dataclass
 
 from alloy._core import Tensor, Update
@@ -32,12 +33,12 @@ def processed(optimizer, gradients, slots: list[State], state: State) -> tuple[l
         gradients, flags.due = _accumulated(gradients, slots, state, optimizer.accumulate_steps)
         updates = [update for own in slots for update in own.updates()]
     if optimizer.skip_nonfinite or optimizer.loss_scale is not None:
-        flags.finite = _finite(gradients)
+        flags.finite = functools.reduce(logical_and, [all(is_finite(gradient)) for gradient in gradients])
     if optimizer.clip_value is not None:
         bound = float(optimizer.clip_value)
         gradients = [clamp(gradient, -bound, bound) for gradient in gradients]
     if optimizer.clip_norm is not None:
-        norm = sqrt(_total([sum(square(gradient)) for gradient in gradients]))
+        norm = sqrt(functools.reduce(operator.add, [sum(square(gradient)) for gradient in gradients]))
         factor = minimum(optimizer.clip_norm / (norm + 1e-6), 1.0)
         gradients = [gradient * factor for gradient in gradients]
     return gradients, flags, updates
@@ -67,14 +68,3 @@ def _accumulated(gradients, slots, state, steps):
     for total, own in zip(sums, slots):
         own["accumulated"] = where(due, 0.0, total)
     return sums, due
-
-
-def _finite(gradients):
-    return functools.reduce(logical_and, [all(is_finite(gradient)) for gradient in gradients])
-
-
-def _total(numbers):
-    total = numbers[0]
-    for number in numbers[1:]:
-        total = total + number
-    return total

@@ -7,6 +7,7 @@ near the neighbours' mean place; an edge crosses a border at a port."""
 from collections import defaultdict
 from html import escape
 from itertools import pairwise
+from statistics import fmean
 
 from alloy.engine.dtypes import elements
 from alloy.messages.text import amount, shape_text
@@ -195,7 +196,7 @@ def _spread(rows, box):
         wishes[b].append((a, shift))
     for sweep in range(12):
         for row in rows[::-1] if sweep % 2 else rows:
-            wish = {item: _mean([other.x + far for other, far in wishes[item]] or [item.x]) for item in row}
+            wish = {item: fmean([other.x + far for other, far in wishes[item]] or [item.x]) for item in row}
             if sweep < 4:
                 row.sort(key=lambda item: wish[item] + item.width / 2)
             low, high = [wish[item] for item in row], [wish[item] for item in row]
@@ -211,10 +212,6 @@ def _spread(rows, box):
     for item in wishes:
         item.x -= left
     return max((item.x + item.width for item in wishes), default=0)
-
-
-def _mean(numbers):
-    return sum(numbers) / len(numbers)
 
 
 def _joint(item, source, leaves):

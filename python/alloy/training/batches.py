@@ -61,12 +61,6 @@ def _is_tuple(element) -> bool:
     return isinstance(element, tuple) and not isinstance(element, Spec)
 
 
-def _of_many(data) -> str:
-    if isinstance(data, Table):
-        return "a table of al.data.csv; make a tuple of its arrays: (table.x, table.y)"
-    return f"a tuple of {len(data)}"
-
-
 def as_dataset(op: str, data, batch_size: int | None, *, seed: int | None = None, last: str = "smaller") -> Dataset:
     """Returns batches of the user's data: a tuple of arrays, an al.data.Dataset, or an object with __len__ and
     __getitem__. batch_size: None is 32. seed: shuffles data other than a Dataset; None keeps the order."""
@@ -83,7 +77,10 @@ def as_dataset(op: str, data, batch_size: int | None, *, seed: int | None = None
         data = Dataset(Arrays(((data,),), op))  # one part, also where the examples are a tuple of arrays
     elif isinstance(data, (tuple, list)):
         if not 2 <= len(data) <= 3:
-            raise mistake(op, f"Expected a tuple (x, y) of arrays, or (x, y, weight), got {_of_many(data)}", TypeError)
+            given = f"a tuple of {len(data)}"
+            if isinstance(data, Table):
+                given = "a table of al.data.csv; make a tuple of its arrays: (table.x, table.y)"
+            raise mistake(op, f"Expected a tuple (x, y) of arrays, or (x, y, weight), got {given}", TypeError)
         data = Dataset(Arrays(data, op))
     elif _is_items(data):
         data = from_items(data)

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import chain
 
 import numpy as np
 
@@ -140,7 +141,8 @@ def _record(file, epoch, steps, callbacks) -> dict:
             and steps >= 0
             and isinstance(record["stop_training"], bool)
             and isinstance(record["batches"], dict)
-            and all(_are_numbers(values) for values in record["history"].values())
+            and all(isinstance(values, list) for values in record["history"].values())
+            and all(isinstance(value, (int, float, np.ndarray)) for value in chain(*record["history"].values()))
             and all(isinstance(state, dict) for state in record["callbacks"])
         )
     if not whole:
@@ -151,10 +153,6 @@ def _record(file, epoch, steps, callbacks) -> dict:
             f"Expected the callbacks with which {file.path} was saved, {len(record['callbacks'])}, got {callbacks}",
         )
     return record
-
-
-def _are_numbers(values) -> bool:
-    return isinstance(values, list) and all(isinstance(value, (int, float, np.ndarray)) for value in values)
 
 
 def _taken(part, file):
