@@ -1,5 +1,7 @@
 """Memory for the feeds of steps in flight."""
 
+from typing import Any
+
 import numpy as np
 
 from alloy._core import Submission, as_shape
@@ -19,9 +21,7 @@ class Staging:
             result = staging.submit(x, y)       # reads x and y until it is done: do not write them"""
 
     def __init__(self, step, shapes):
-        shapes = [as_shape(shape, "staging") for shape in shapes] or [feed.shape for feed in step.feeds]
-        if len(shapes) != len(step.feeds) or any(shape is None or None in shape for shape in shapes):
-            raise mistake("staging", f"Expected the known shapes of {len(step.feeds)} feeds, got {shapes}")
+        shapes = known_shapes("staging", step, shapes)
         self._step = step
         turns = step.graph.most_in_flight + 1
         self._sets = [[empty(shape, feed.dtype) for shape, feed in zip(shapes, step.feeds)] for _ in range(turns)]
@@ -42,3 +42,12 @@ class Staging:
                 raise mistake("staging", "Expected the arrays that arrays() gave last, or parts of them")
         self._readers[self._turn] = submission = self._step._submit(True, None, *arrays)
         return submission
+
+
+def known_shapes(op: str, step, feeds) -> list[Any]:
+    """Returns the shapes of the step's feeds, by default of its placeholders. feeds: arrays or their shapes, in order.
+    ValueError: a shape is not known in full."""
+    shapes: list[Any] = [as_shape(getattr(feed, "shape", feed), op) for feed in feeds or step.feeds]
+    if len(shapes) != len(step.feeds) or any(shape is None or None in shape for shape in shapes):
+        raise mistake(op, f"Expected the known shapes of {len(step.feeds)} feeds, got {shapes}")
+    return shapes

@@ -9,7 +9,7 @@ random numbers of its own either way."""
 import numpy as np
 
 from alloy.data.dataset import Dataset
-from alloy.engine.arrays import as_choice, as_count
+from alloy.engine.arrays import as_choice, as_pair
 from alloy.engine.structure import leaves
 from alloy.messages.location import mistake
 
@@ -50,8 +50,8 @@ class random_crop(_Images):
     for all sides, or (rows, columns). ValueError: an image is too small."""
 
     def __init__(self, size=None, *, padding=0):
-        self.size = None if size is None else _pair(self, "a size", size, 1)
-        self.padding = _pair(self, "a padding", padding, 0)
+        self.size = None if size is None else as_pair(self, "a size", size)
+        self.padding = as_pair(self, "a padding", padding, 0)
 
     def change(self, images, rng):
         count, height, width, channels = images.shape
@@ -137,10 +137,3 @@ def _parts(images):
     if images.ndim != 4 or not images.size:
         raise mistake("mean_and_std", f"Expected images (n, height, width, channels), got shape {images.shape}")
     return (images[i : i + 256] for i in range(0, len(images), 256))
-
-
-def _pair(op, what, given, least):
-    pair = tuple(given) if isinstance(given, (tuple, list)) else (given, given)
-    if len(pair) != 2:
-        raise mistake(op, f"Expected {what} for the rows and one for the columns, got {given!r}")
-    return tuple(as_count(op, what, extent, least=least) for extent in pair)

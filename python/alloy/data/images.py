@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 from alloy.data.dataset import Dataset
 from alloy.data.files import scaled, sentence
 from alloy.data.sources import Items
-from alloy.engine.arrays import as_count, as_path
+from alloy.engine.arrays import as_pair, as_path
 
 __all__ = ["image_folder"]
 
@@ -44,18 +44,9 @@ def image_folder(path, size=None, *, channels: int = 3, dtype: DTypeLike = np.fl
     if not names:
         raise ValueError(f"[image_folder] Expected a folder for each class in {root}, got none.")
     files = [(file, label) for label, name in enumerate(names) for file in _images_of(root / name)]
-    images = _Images(files, _extents(size), _MODES[channels], scaled("image_folder", dtype))
+    extents = None if size is None else as_pair("image_folder", "a size", size)
+    images = _Images(files, extents, _MODES[channels], scaled("image_folder", dtype))
     return Dataset(Items(images, op="image_folder")), names
-
-
-def _extents(size):
-    """Returns (height, width), or None."""
-    if size is None:
-        return None
-    pair = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
-    if len(pair) != 2:
-        raise ValueError(f"[image_folder] Expected a size (height, width), got {size!r}.")
-    return tuple(as_count("image_folder", "a size", extent) for extent in pair)
 
 
 def _images_of(folder):

@@ -111,6 +111,13 @@ def as_known_shape(op: str, shape) -> list[int]:
     return extents
 
 
+def may_be_equal(a, b) -> bool:
+    """Tells whether two shapes agree as far as they are known."""
+    if a is None or b is None:
+        return True
+    return len(a) == len(b) and all(m is None or n is None or m == n for m, n in zip(a, b))
+
+
 def as_extents(op: str, shape) -> list:
     """Returns a shape as a list; an integer is a shape of one axis. TypeError: it is something else."""
     if isinstance(shape, int):
@@ -167,6 +174,14 @@ _BOUNDS = {
     "from 0 to 1": lambda number: 0 <= number <= 1,
     "between 0 and 1": lambda number: 0 < number < 1,
 }
+
+
+def as_pair(op: object, what: str, value, least: int = 1) -> tuple[int, int]:
+    """Returns two counts, for rows and columns; a single one stands for both."""
+    pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(pair) != 2:
+        raise mistake(op, f"Expected {what} for the rows and one for the columns, got {value!r}")
+    return as_count(op, what, pair[0], least), as_count(op, what, pair[1], least)
 
 
 def as_number(op: object, what: str, value, bounds: str) -> float:

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from alloy import _core
 from alloy._core import DeviceError, Queue, Submission, Tensor, as_shape
 from alloy.asynchronous.queues import as_queue, moments
-from alloy.asynchronous.staging import Staging
+from alloy.asynchronous.staging import Staging, known_shapes
 from alloy.asynchronous.submission import in_coroutine
 from alloy.engine.arrays import as_count, as_file_name
 from alloy.engine.classes import Part, completes
@@ -101,12 +100,7 @@ class Executable(Part, _core.Executable):
 
         feeds: arrays or their shapes, in order; not needed if the placeholders' shapes are known. ValueError: a shape
         is not known in full, or does not fit."""
-        given: Any = feeds or self.feeds
-        shapes: list[Any] = [as_shape(getattr(feed, "shape", feed), "memory_plan") for feed in given]
-        if len(shapes) != len(self.feeds) or any(shape is None or None in shape for shape in shapes):
-            expected = f"the known shapes of {len(self.feeds)} feeds"
-            raise mistake("memory_plan", f"Expected {expected}, got {shapes}")
-        plan = self._memory_plan(shapes)
+        plan = self._memory_plan(known_shapes("memory_plan", self, feeds))
         if plan is None:
             return None
         at_peak = [inspection.Stored(*value) for value in plan.pop("at_peak")]

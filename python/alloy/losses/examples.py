@@ -3,7 +3,7 @@
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.engine.arrays import as_count
+from alloy.engine.arrays import as_count, may_be_equal
 from alloy.engine.dtypes import is_half, is_integer
 from alloy.messages.location import mistake, warn_user
 from alloy.messages.text import describe, shape_text
@@ -48,9 +48,7 @@ def of_same_shape(op, predictions, targets):
 
 def require_shapes(op, role, given, like, expected):
     """Refuses shapes that broadcasting would join: (n, 1) and (n,) would give (n, n)."""
-    if given.shape is None or expected is None:
-        return
-    if len(given.shape) != len(expected) or differ(given.shape, expected):
+    if not may_be_equal(given.shape, expected):
         hint = ""
         if tuple(expected[-1:]) == (1,) and len(given.shape) == len(expected) - 1:
             hint = f"; {role}[..., None] of an array has that shape"
@@ -130,12 +128,7 @@ def weights_of_classes(op, name, weights, *shapes):
         given, what = weights.shape, f"shape {shape_text(weights.shape)}"
         if not (np.isfinite(weights) & (weights >= 0)).all():
             raise mistake(op, f"Expected {name} of 0 or more, got {weights.min():g}")
-    if given is not None and all(len(given) != len(shape) or differ(given, shape) for shape in shapes):
+    if not any(may_be_equal(given, shape) for shape in shapes):
         wanted = " or ".join(shape_text(shape) for shape in shapes)
         raise mistake(op, f"Expected {name} of shape {wanted}, got {what}")
     return weights
-
-
-def differ(given, expected):
-    """Tells whether two shapes of one rank cannot be the same."""
-    return any(a != b and None not in (a, b) for a, b in zip(given, expected))

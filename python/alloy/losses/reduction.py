@@ -3,7 +3,7 @@
 from weakref import WeakKeyDictionary
 
 from alloy._core import Tensor
-from alloy.losses.examples import differ
+from alloy.engine.arrays import may_be_equal
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.ops import cast, divide_no_nan, equal, expand_dims, where
@@ -78,7 +78,7 @@ def along(weights, values):
     if weights.shape is None:
         raise mistake("mean", f"Expected weights of known rank, got {describe(weights)}")
     head = values.shape[: len(weights.shape)]
-    if not weights.shape or len(head) < len(weights.shape) or differ(head, weights.shape):
+    if not weights.shape or not may_be_equal(head, weights.shape):
         raise mistake(
             "mean", f"Expected weights of the first axes of the values {describe(values)}, got {describe(weights)}"
         )

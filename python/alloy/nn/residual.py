@@ -1,5 +1,5 @@
 from alloy._core import Tensor
-from alloy.engine.arrays import require_all
+from alloy.engine.arrays import may_be_equal, require_all
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
@@ -18,8 +18,6 @@ class Residual(Layer):
         branch, *shortcut = self.layers
         y, beside = branch(x, training), shortcut[0](x, training) if shortcut else x
         require_all(self, "tensors from the branch and the shortcut", Tensor, [y, beside])
-        if y.shape is not None and beside.shape is not None:
-            pairs = zip(y.shape, beside.shape)
-            if len(y.shape) != len(beside.shape) or any(a != b and None not in (a, b) for a, b in pairs):
-                raise mistake(self, f"Expected a branch that gives the shape of {describe(beside)}, got {describe(y)}")
+        if not may_be_equal(y.shape, beside.shape):
+            raise mistake(self, f"Expected a branch that gives the shape of {describe(beside)}, got {describe(y)}")
         return y + beside

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from alloy._core import Tensor
-from alloy.engine.arrays import require_all
+from alloy.engine.arrays import may_be_equal, require_all
 from alloy.engine.dtypes import is_float
 from alloy.engine.scope import scoped
 from alloy.engine.structure import leaves, rebuild
@@ -104,7 +104,7 @@ def _gradients(name, given, tensors):
             raise mistake(
                 name, f"Expected None as the gradient of argument {i}, {describe(x)}, got {describe(gradient)}"
             )
-        if gradient.dtype != x.dtype or not _may_be_one(gradient.shape, x.shape):
+        if gradient.dtype != x.dtype or not may_be_equal(gradient.shape, x.shape):
             kind = ValueError if gradient.dtype == x.dtype else TypeError
             raise mistake(
                 name, f"Expected {describe(x)} as the gradient of argument {i}, got {describe(gradient)}", kind
@@ -114,10 +114,3 @@ def _gradients(name, given, tensors):
 
 def _has_gradient(x) -> bool:
     return is_float(x.dtype) or x.dtype == "complex64"
-
-
-def _may_be_one(a, b) -> bool:
-    """Tells whether two shapes agree as far as they are known."""
-    if a is None or b is None:
-        return True
-    return len(a) == len(b) and all(m is None or n is None or m == n for m, n in zip(a, b))

@@ -319,7 +319,7 @@ def test_other_image_folders(folder, rng):
     refused(lambda: al.data.image_folder(path / "bird"), path / "bird", "which is not there")
     with pytest.raises(ValueError, match="Expected 1, 3 or 4 channels, got 2"):
         al.data.image_folder(path, channels=2)
-    with pytest.raises(ValueError, match=r"a size \(height, width\), got \(1, 2, 3\)"):
+    with pytest.raises(ValueError, match=r"a size for the rows and one for the columns, got \(1, 2, 3\)"):
         (path / "cat").rmdir(), (path / "dog" / "notes.txt").unlink()
         al.data.image_folder(path, size=(1, 2, 3))
 
