@@ -84,38 +84,13 @@ from typing import TYPE_CHECKING
 
 from alloy import data, init, losses, metrics, models, nn, random, schedules
 from alloy._core import DeviceError
-from alloy.device import Device, device, device_stats, devices, op_table, set_threads, stats, threads
+from alloy.device import *  # noqa: F403
+from alloy.device import __all__ as _device
 from alloy.engine.arrays import empty
-from alloy.engine.dtypes import (
-    bfloat16,
-    bool_,
-    complex64,
-    float16,
-    float32,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from alloy.graph import (
-    Event,
-    Executable,
-    Graph,
-    LoadedExecutable,
-    Op,
-    Pending,
-    Queue,
-    Submission,
-    Tensor,
-    Update,
-    Variable,
-    gradients,
-    load_executable,
-)
+from alloy.engine.dtypes import *  # noqa: F403
+from alloy.engine.dtypes import __all__ as _dtypes
+from alloy.graph import *  # noqa: F403
+from alloy.graph import __all__ as _graph
 from alloy.interop.torch_weights import load_torch
 from alloy.messages.names import no_name
 from alloy.op_library import OpLibrary, load_op_library
@@ -131,60 +106,29 @@ from alloy.training.history import History
 from alloy.training.trainer import Trainer
 
 __all__ = [
-    "Device",
     "DeviceError",
-    "Event",
-    "Executable",
-    "Graph",
     "History",
-    "LoadedExecutable",
-    "Op",
     "OpLibrary",
-    "Pending",
-    "Queue",
-    "Submission",
-    "Tensor",
     "Trainer",
-    "Update",
-    "Variable",
-    "gradients",
-    "bfloat16",
-    "bool_",
-    "complex64",
-    "float16",
-    "float32",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
     "data",
-    "device",
-    "device_stats",
-    "devices",
     "draw",
     "empty",
     "init",
     "load",
-    "load_executable",
     "load_op_library",
     "load_torch",
     "losses",
     "metrics",
     "models",
     "nn",
-    "op_table",
     "random",
     "save",
     "schedules",
-    "set_threads",
     "state",
-    "stats",
-    "threads",
     *_callbacks,
+    *_device,
+    *_dtypes,
+    *_graph,
     *_ops,
     *_optimizers,
 ]

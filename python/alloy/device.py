@@ -7,6 +7,8 @@ from alloy import _core
 from alloy.engine.arrays import as_count
 from alloy.messages.location import mistake
 
+__all__ = ["Device", "device", "device_stats", "devices", "op_table", "set_threads", "stats", "threads"]
+
 
 @dataclass(frozen=True)
 class Device:

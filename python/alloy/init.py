@@ -47,7 +47,7 @@ def he_normal(shape, *, seed) -> np.ndarray:
 
 def orthogonal(shape, *, seed) -> np.ndarray:
     """Draws a random matrix (n, m) with orthonormal columns, or rows if n < m: Saxe et al., 2013."""
-    if len(_dims("orthogonal", shape)) != 2:
+    if isinstance(shape, int) or len(shape) != 2:
         raise mistake("orthogonal", f"Expected a shape (rows, columns), got {shape}")
     rows, columns = shape
     as_known_shape("orthogonal", shape)
@@ -57,14 +57,8 @@ def orthogonal(shape, *, seed) -> np.ndarray:
     return (q if rows >= columns else q.T).astype(np.float32)
 
 
-def _dims(op, shape):
-    if isinstance(shape, int):
-        raise mistake(op, f"Expected a shape of weights, (in, out) or (height, width, in, out), got {shape}")
-    return shape
-
-
 def _fans(shape) -> tuple[int, int]:
-    if len(_dims("init", shape)) < 2:
+    if isinstance(shape, int) or len(shape) < 2:
         expected = "a shape of weights, (in, out) or (height, width, in, out)"
         raise mistake("init", f"Expected {expected}, got {shape}")
     *window, fan_in, fan_out = shape

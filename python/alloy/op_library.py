@@ -2,6 +2,7 @@
 
 import inspect
 import os
+from typing import Any
 
 import numpy as np
 
@@ -22,24 +23,20 @@ class OpLibrary:
     include = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
     def __init__(self, name: str, path: str, functions):
-        self.name, self.path = name, path
         self._functions = {full.rpartition(".")[2]: _function(full, *rest) for full, *rest in functions}
+        vars(self).update(self._functions)
+        self.name, self.path = name, path
 
-    def __getattr__(self, name):
-        functions = vars(self).get("_functions", {})
-        if name in functions:
-            return functions[name]
+    def __getattr__(self, name) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"'OpLibrary' object has no attribute {name!r}")
+        functions = self._functions
         known = ", ".join(functions)
         raise mistake(
             "op_library",
             f"The library {self.name} of {self.path} has no op {name}{meant(name, functions)}; it has {known}",
             AttributeError,
         )
-
-    def __dir__(self):
-        return sorted({*super().__dir__(), *self._functions})
 
     def __repr__(self):
         return f"<OpLibrary {self.name} of {', '.join(self._functions)}>"

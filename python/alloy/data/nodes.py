@@ -61,7 +61,7 @@ class Node:
 
     def name(self, epoch, position) -> str:
         """Returns an element's name in messages: its index in the source if there is one."""
-        raise NotImplementedError
+        return f"{'batch' if self.batched else 'example'} {position} of epoch {epoch}"
 
     @property
     def source(self):
@@ -213,9 +213,7 @@ class Repeat(Link):
         return epoch * self.times + turn, row
 
     def name(self, epoch, position):
-        if self.parent.count is None:
-            return f"{'batch' if self.batched else 'example'} {position} of epoch {epoch}"
-        return super().name(epoch, position)
+        return Node.name(self, epoch, position) if self.parent.count is None else super().name(epoch, position)
 
     def gather(self, epoch, rows, out=None):
         if isinstance(rows, slice):
@@ -328,8 +326,7 @@ class Batch(Link):
         element = convert(lambda leaf: np.array(leaf)[None], self.parent.sample())
         return self._with_mask(element, np.ones(1, np.float32)) if self.last == "pad" else element
 
-    def name(self, epoch, position):
-        return f"batch {position} of epoch {epoch}"
+    name = Node.name
 
     def read(self, epoch, position, out=None):
         first = position * self.size

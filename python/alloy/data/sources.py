@@ -222,6 +222,3 @@ class Stream(_Given):
             element = self._element(given, epoch, position)
             yield convert(lambda leaf: leaf.copy(), element)  # the iterator may overwrite its arrays
             position += 1
-
-    def name(self, epoch, position):
-        return f"{'batch' if self.batched else 'example'} {position} of epoch {epoch}"

@@ -7,6 +7,22 @@ import math
 
 import numpy as np
 
+__all__ = [  # of al; other functions are the package's own
+    "bfloat16",
+    "bool_",
+    "complex64",
+    "float16",
+    "float32",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
+
 
 class DType(str):
     """The name of an element type. It equals the dtypes and types of NumPy, and dtypes of other libraries, that have

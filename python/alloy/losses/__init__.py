@@ -54,22 +54,7 @@ def get(loss, op: str = "losses"):
     return loss
 
 
-LOSSES = {
-    function.__name__: function
-    for function in (
-        binary_cross_entropy,
-        categorical_hinge,
-        cosine_similarity,
-        dice,
-        hinge,
-        huber,
-        kl_divergence,
-        mean_absolute_error,
-        mean_squared_error,
-        softmax_cross_entropy,
-        squared_hinge,
-    )
-}
+LOSSES = {name: globals()[name] for name in __all__ if name not in ("get", "mean", "sums", "weights")}
 for _function in LOSSES.values():
     vars(_function)["greater_is_better"] = False
 

@@ -4,22 +4,23 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.engine.arrays import as_count, may_be_equal
-from alloy.engine.dtypes import is_half, is_integer
+from alloy.engine.dtypes import is_integer
 from alloy.messages.location import mistake, warn_user
 from alloy.messages.text import describe, shape_text
 from alloy.ops import abs, cast, logical_and, mean, min
 from alloy.ops import sum as sum_of
 from alloy.ops.apply import require_tensor
+from alloy.ops.elementwise import widened
 
 
-def widened(op, predictions, targets):
+def wide_pair(op, predictions, targets):
     """Returns both, float16 and bfloat16 as float32. TypeError: the predictions are integers or bools, as labels
     are."""
     require_tensor(op, predictions)
     require_tensor(op, targets)
     if is_integer(predictions.dtype) or predictions.dtype == "bool":
         raise mistake(op, f"Expected float predictions before the targets, got {describe(predictions)}", TypeError)
-    return [cast(x, "float32") if is_half(x.dtype) else x for x in (predictions, targets)]
+    return widened(predictions), widened(targets)
 
 
 def warn_of_probabilities(op, logits, made_by: str) -> None:
@@ -39,7 +40,7 @@ def extents(x: Tensor) -> tuple[int | None, ...]:
 
 def of_same_shape(op, predictions, targets):
     """Returns both in float32; targets may be bools or integers. ValueError: their shapes differ."""
-    predictions, targets = widened(op, predictions, targets)
+    predictions, targets = wide_pair(op, predictions, targets)
     if predictions.shape is None:
         raise mistake(op, f"Expected predictions of known rank, got {describe(predictions)}")
     require_shapes(op, "targets", targets, predictions, predictions.shape)
@@ -77,7 +78,7 @@ def classes_or_distributions(op, logits, labels):
     """Returns the logits (..., classes), widened, and their labels: classes (...) as int32 or int64, or distributions
     of the logits' dtype and shape. ValueError: the shapes do not belong together, or classes are given and their number
     is not known."""
-    logits, labels = widened(op, logits, labels)
+    logits, labels = wide_pair(op, logits, labels)
     integers = is_integer(labels.dtype)
     if logits.shape is None and not integers:
         return logits, cast(labels, logits.dtype)

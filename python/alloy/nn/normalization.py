@@ -3,12 +3,12 @@ computed in float32."""
 
 from alloy import init
 from alloy.engine.arrays import as_count, as_integers, as_number
-from alloy.engine.dtypes import is_half
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.nn.layer import Layer
 from alloy.ops import cast, expand_dims, mean, reshape, rsqrt, square, tile, variance
 from alloy.ops.apply import require_tensor
+from alloy.ops.elementwise import widened
 from alloy.ops.windows import Extents
 
 
@@ -38,8 +38,7 @@ class Normalization(Layer):
         rest = list(self._variables)
         gamma = rest.pop(0) if self.scale else None
         beta = rest.pop(0) if self.center else None
-        wide = cast(x, "float32") if is_half(x.dtype) else x
-        return cast(self.normalized(wide, gamma, beta, training), x.dtype)
+        return cast(self.normalized(widened(x), gamma, beta, training), x.dtype)
 
     def require_like_the_first(self, x):
         shape = tuple(self.parameters_shape(x))

@@ -4,11 +4,10 @@ from numbers import Real
 
 from alloy._core import Tensor
 from alloy.engine.arrays import require_all
-from alloy.engine.dtypes import is_half
 from alloy.messages.location import mistake, typed_as
 from alloy.messages.text import describe
 from alloy.ops.apply import apply, as_tensor
-from alloy.ops.elementwise import cast, where
+from alloy.ops.elementwise import cast, where, widened
 from alloy.ops.linear_algebra import matmul
 from alloy.ops.normalization import softmax
 from alloy.ops.shape import transpose
@@ -63,5 +62,5 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor
     """Returns the weights of values, (..., steps, others), in at least float32, of a query that is scaled."""
     rank = key.ndim
     scores = matmul(query, transpose(key, (*range(rank - 2), rank - 1, rank - 2)))
-    scores = cast(scores, "float32") if is_half(scores.dtype) else scores
+    scores = widened(scores)
     return softmax(scores) if mask is None else zeros_where_blind(softmax(scores + added(mask)), mask)

@@ -78,6 +78,11 @@ def cast(x: Tensor, dtype) -> Tensor:
     return x if isinstance(dtype, str) and dtype == x.dtype else apply("cast", [x], {"dtype": dtype})
 
 
+def widened(x: Tensor) -> Tensor:
+    """Returns x in float32 if it is float16 or bfloat16, else as it is."""
+    return cast(x, "float32") if is_half(x.dtype) else x
+
+
 def stop_gradient(x: Tensor) -> Tensor:
     """Returns x, and lets no gradient flow back through it."""
     return apply("stop_gradient", [x])

@@ -12,13 +12,13 @@ import numpy as np
 from alloy import _core
 from alloy._core import OPTIMIZER, Graph, Tensor, Update, Variable
 from alloy.engine.arrays import as_count, require_all
-from alloy.engine.dtypes import is_half
 from alloy.engine.scope import scope
 from alloy.graph.state import State
 from alloy.messages.location import meant, mistake, nearest, user_location
 from alloy.messages.names import missing_attribute, parameters_of
 from alloy.ops import cast, equal, where
 from alloy.ops.apply import apply, apply_all, as_sequence, require_tensor
+from alloy.ops.elementwise import widened
 from alloy.optimizers import gradients as processing
 from alloy.optimizers.loss_scale import LossScale
 
@@ -266,7 +266,7 @@ class Optimizer:
     def _updates(self, pairs, scale, state, members) -> list[Update]:
         graph, variables = pairs[0][1].graph, [variable for _, variable in pairs]
         with scope(graph, state.path):
-            found = [_wide(gradient) for gradient, _ in pairs]
+            found = [widened(gradient) for gradient, _ in pairs]
             if scale is not None:
                 found = [gradient * (1.0 / scale) for gradient in found]
             slots = [self._slots[hash(variable)][0] for variable in variables]
@@ -288,7 +288,7 @@ class Optimizer:
         slots, steps = self._slots[hash(variable)]
         member = members[id(steps)][0]
         with scope(variable.graph, slots.path):
-            before = _wide(variable)
+            before = widened(variable)
             after = member.update(before, gradient, slots, steps["step"])
             require_all(self, "a tensor from update", Tensor, [after])
             if self.ema_decay is not None:
@@ -362,7 +362,7 @@ class Optimizer:
             average = kept[0]["average"]
             updates += [
                 variable.graph.assign(variable, cast(average, variable.dtype)),
-                variable.graph.assign(average, _wide(variable)),
+                variable.graph.assign(average, widened(variable)),
             ]
         return updates
 
@@ -432,10 +432,6 @@ def adam_step(*operands) -> list[Tensor]:
 
 def _is_in(graph, state) -> bool:
     return state.owner is not None and state.graph is graph
-
-
-def _wide(x):
-    return cast(x, "float32") if is_half(x.dtype) else x
 
 
 def _belongs(variable, which) -> bool:

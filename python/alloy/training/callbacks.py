@@ -17,8 +17,6 @@ from alloy.training.files import replace_file, require_place, said_of
 
 __all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "ReduceLROnPlateau", "TensorBoard"]
 
-_MOMENTS = ("on_train_begin", "on_train_end", "on_epoch_begin", "on_epoch_end", "on_train_batch_end")
-
 
 class Callback:
     """A subclass overrides the methods it needs, as in Keras. self.trainer is the trainer: trainer.history holds the
@@ -66,6 +64,9 @@ class Callback:
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Runs after a dispatch of one training step or more."""
+
+
+_MOMENTS = [name for name in vars(Callback) if name.startswith("on_")]
 
 
 def plain_state(callback: Callback) -> dict:
