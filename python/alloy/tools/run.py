@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -202,11 +203,10 @@ def _trainer(settings, steps) -> al.Trainer:
 
 def threaded(settings: dict) -> dict:
     """Sets the number of threads that the settings name, or writes down the one that there is."""
-    if al.threads() is None:
-        return settings
     if "threads" in settings:
-        al.set_threads(settings["threads"])
-    return settings | {"threads": al.threads()}
+        with suppress(al.DeviceError):  # a device without threads runs the files of others
+            al.set_threads(settings["threads"])
+    return settings if al.threads() is None else settings | {"threads": al.threads()}
 
 
 def of_fit(settings: dict) -> dict:
