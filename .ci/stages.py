@@ -18,7 +18,7 @@ BUDGETS = {
     "test-arm64": 40,
     "test-kills": 20,
     "test-all-macos13": 300,
-    "test-all-remote": 850,
+    "test-all-remote": 450,
 }
 
 
