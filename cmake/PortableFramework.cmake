@@ -6,7 +6,6 @@ set(portable "${PROJECT_SOURCE_DIR}/csrc/portable")
 alloy_layer(host "${portable}/host" SEES ir)
 alloy_layer(device "${portable}/device" SEES ir host)
 alloy_layer(compiler "${portable}/compiler" SEES ir host device)
-target_compile_options(alloy_compiler PRIVATE "$<$<CONFIG:Release>:-O1>")  # as ir
 alloy_layer(cpu "${portable}/cpu" SEES ir host device)
 if(TARGET alloy_cpu)
   find_package(OneDNN REQUIRED)
