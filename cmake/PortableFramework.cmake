@@ -1,5 +1,5 @@
 # The portable framework: host, device, compiler, cpu, runtime, package and facade, linked into
-# libMetalPerformanceShadersGraph.so. Only the cpu device uses oneDNN, Highway and OpenMP.
+# libMetalPerformanceShadersGraph.so. Only the cpu device uses oneDNN and Highway.
 
 set(portable "${PROJECT_SOURCE_DIR}/csrc/portable")
 
@@ -9,7 +9,7 @@ alloy_layer(compiler "${portable}/compiler" SEES ir host device)
 alloy_layer(cpu "${portable}/cpu" SEES ir host device)
 if(TARGET alloy_cpu)
   find_package(OneDNN REQUIRED)
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
+  find_package(OpenMP REQUIRED COMPONENTS CXX)  # to tell oneDNN that it has one thread
   find_path(HWY_INCLUDE_DIR hwy/highway.h)
   find_library(HWY_LIBRARY hwy)
   if(NOT HWY_INCLUDE_DIR OR NOT HWY_LIBRARY)

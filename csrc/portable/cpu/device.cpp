@@ -146,7 +146,7 @@ class CpuDevice final : public device::Device {
     return true;
   }
 
-  int threads() const override { return most_threads(kernel_threads()); }
+  int threads() const override { return kernel_threads(); }
 
   size_t alignment() const noexcept override { return kCacheLine; }
 

@@ -5,8 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "cpu/threads/contention.h"
-
 namespace alloy::cpu {
 namespace {
 
@@ -94,17 +92,14 @@ void Executor::prepack(const device::Arguments& arguments) {
 bool Executor::run(const device::Arguments& arguments) {
   const FlushDenormals mode;
   const Team team;
-  Team::start();
-  if (kernel_threads() != threads_) return false;
+  if (team.threads() != threads_) return false;
   const device::ArenaShare::Use use = arena_.use();
   use_arena(use);
   patch(arguments);
-  const auto start = Clock::now();
   prepack(arguments);
   const std::atomic<bool>& interrupted = arguments.interrupted == nullptr ? kNobody : *arguments.interrupted;
   if (times_.empty()) run_steps<false>(interrupted);
   else run_steps<true>(interrupted);
-  watch_contention(Clock::now() - start);
   return true;
 }
 

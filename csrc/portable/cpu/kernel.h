@@ -25,31 +25,30 @@ class FlushDenormals {
 };
 
 // Sets the number of threads, at least 1, of kernels that are made from now on. The default is OMP_NUM_THREADS, or the
-// number of cores that the process may use (its CPU quota counts).
+// number of cores that the process may use (its affinity and its CPU quota count); OMP_THREAD_LIMIT limits both.
 void set_kernel_threads(int count);
-// The number of threads that a kernel run by this thread really gets. It is at most the number set. OpenMP's limits
-// count (OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS, a parallel region around the caller); after most_threads() or
-// Team::start(), the limits of the system count too. A kernel computes correctly only with the number it was made for,
-// so code that keeps kernels asks before each run.
+// The number of shares into which a kernel of this thread divides a large loop. Each may have a thread of its own. A
+// kernel computes correctly only with the number it was made for, so code that keeps kernels asks before each run.
 int kernel_threads();
-// The number of threads, at most `count`, that a team of this thread can have. The first call starts them.
-int most_threads(int count);
 
-// Held by a thread while it makes or runs kernels: its teams have kernel_threads() threads, whatever OpenMP would
-// choose.
+class Pool;
+
+// Held by a thread while it makes or runs kernels: kernel_threads() does not change, and the loops of kernels use the
+// same threads. A team in a team does nothing.
 class Team {
  public:
-  explicit Team(int count = kernel_threads());
+  Team();
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Starts and counts the team, unless it exists, and makes its threads flush denormals. Call it before a run, and
-  // kernel_threads() after it.
-  static void start();
+  int threads() const { return threads_; }
+  // Starts the threads, unless they run. Null if there is no memory for them.
+  Pool* pool();
 
  private:
-  int size_before_, dynamic_before_;
+  const int threads_;
+  Pool* pool_ = nullptr;
 };
 
 class Kernel : public device::Kernel {
@@ -70,9 +69,5 @@ class Kernel : public device::Kernel {
 // Makes the kernel of an op whose operands and results have static types with arithmetic. Throws ir::Error if there is
 // none.
 std::unique_ptr<Kernel> make_kernel(const ir::Op& op);
-
-// How a thread waits for the other threads of its loop: it spins for a while (the default), or sleeps almost at once.
-enum class Waiting : uint8_t { kSpin, kSleep };
-void set_waiting(Waiting waiting);
 
 }  // namespace alloy::cpu

@@ -46,7 +46,7 @@ class WorkQueue {
   std::shared_ptr<QueueState> state_;
 };
 
-// Fails in a child forked after the device was used, where threads and OpenMP teams are gone, and once the process is
+// Fails in a child forked after the device was used, where threads are gone, and once the process is
 // ending.
 Status process_status();
 

@@ -15,7 +15,6 @@ TEST(Denormals, AreZeroWhileFlushed) {
   for (int turn = 0; turn < 2; ++turn) {
     {
       const FlushDenormals mode;
-      Team::start();
       EXPECT_TRUE(flushes());
       const auto [result, operand] = products();
       for (int64_t i = 0; i < result.size(); ++i) ASSERT_EQ(result.at(i), 0) << i;

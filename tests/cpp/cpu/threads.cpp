@@ -1,6 +1,9 @@
-// Tests threads that wait for work, and the number of threads that a process may have.
+// Tests the threads of loops, and the number of threads that a process may have.
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +11,7 @@
 
 #include "cpu/kernel_testing.h"
 #include "cpu/threads/cpu_quota.h"
+#include "cpu/threads/parallel.h"
 
 namespace alloy::test {
 namespace {
@@ -17,49 +21,127 @@ int64_t thread_total() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
 }
 
-// Work that waits for nobody needs no other thread, on any thread of the program.
+// Counts how often each share of a loop runs, on as many threads as kernels have.
+std::vector<int> shares_of_a_loop() {
+  std::vector<std::atomic<int>> runs(kernel_threads());
+  parallel_shares(1000, kWorkWorthThreads, [&](int64_t share, int64_t, int64_t) { ++runs[share]; });
+  return {runs.begin(), runs.end()};
+}
+
+std::vector<int> once(int shares) { return std::vector<int>(shares, 1); }
+
+// Sets the number of threads for a test.
+class Threads {
+ public:
+  explicit Threads(int count) : before_(kernel_threads()) { set_kernel_threads(count); }
+  ~Threads() { set_kernel_threads(before_); }
+
+ private:
+  const int before_;
+};
+
 TEST(Threads, OneIsTheCallers) {
-  const int before = kernel_threads();
-  set_kernel_threads(1);
+  const Threads one(1);
   std::thread([] {
     const int64_t threads = thread_total();
-    const FlushDenormals mode;
-    Team::start();
-    set_waiting(Waiting::kSleep);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_LE(thread_total(), threads);
-    set_waiting(Waiting::kSpin);
+    const Team team;
+    EXPECT_EQ(shares_of_a_loop(), once(1));
+    EXPECT_EQ(thread_total(), threads);
   }).join();
-  set_kernel_threads(before);
+}
+
+TEST(Threads, RunEveryShareOnce) {
+  for (int turn = 0; turn < 30; ++turn) {
+    for (const int count : {2, 7, 3, 64, 5}) {
+      const Threads threads(count);
+      const Team team;
+      for (int loop = 0; loop < 20; ++loop) ASSERT_EQ(shares_of_a_loop(), once(count));
+      // So long that the threads sleep.
+      if (turn < 2) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      for (int loop = 0; loop < 20; ++loop) ASSERT_EQ(shares_of_a_loop(), once(count));
+    }
+  }
+}
+
+// The caller sleeps while it waits for a long share.
+TEST(Threads, WaitForALongShare) {
+  const Threads threads(3);
+  for (int64_t slow = 0; slow < 3; ++slow) {
+    std::atomic<int> runs = 0;
+    parallel_shares(3, kWorkWorthThreads, [&](int64_t share, int64_t, int64_t) {
+      if (share == slow) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ++runs;
+    });
+    EXPECT_EQ(runs, 3);
+  }
+}
+
+TEST(Threads, OfManyCallersAreTheirOwn) {
+  const Threads threads(4);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.emplace_back([] {
+      for (int turn = 0; turn < 200; ++turn) {
+        const Team team;
+        for (int loop = 0; loop < 5; ++loop) ASSERT_EQ(shares_of_a_loop(), once(4));
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+}
+
+// A team keeps its number, which its kernels were made for, whatever others set.
+TEST(Threads, OfATeamDoNotChange) {
+  const Threads threads(4);
+  const Team team;
+  set_kernel_threads(2);
+  EXPECT_EQ(shares_of_a_loop(), once(4));
+}
+
+TEST(Threads, OfAForkedChildAreNew) {
+  const Threads threads(4);
+  ASSERT_EQ(shares_of_a_loop(), once(4));
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int loop = 0; loop < 20; ++loop) {
+      if (shares_of_a_loop() != once(4)) _exit(1);
+    }
+    _exit(thread_total() == 4 ? 0 : 2);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(shares_of_a_loop(), once(4));
 }
 
 #ifndef __SANITIZE_ADDRESS__  // which needs memory for each thread
-// A process that may not start threads works without them.
-TEST(Threads, WaitingSurvivesWithoutThreads) {
+// A process that may not start threads computes without them.
+TEST(Threads, AreNotNeeded) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // without stacks of threads that have ended
-  auto wait_without_threads = [] {
-    set_kernel_threads(2);
+  auto compute_without_threads = [] {
+    set_kernel_threads(4);
     rlimit limit{};
     limit.rlim_cur = limit.rlim_max = 1;
     setrlimit(RLIMIT_AS, &limit);
-    set_waiting(Waiting::kSleep);
-    set_waiting(Waiting::kSpin);
+    for (int loop = 0; loop < 3; ++loop) {
+      if (shares_of_a_loop() != once(4)) _exit(1);
+    }
     _exit(0);
   };
-  EXPECT_EXIT(wait_without_threads(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(compute_without_threads(), testing::ExitedWithCode(0), "");
 }
 #endif
 
-TEST(Threads, ThoseThatSleepDoNotHoldUpTheEndOfTheProcess) {
+TEST(Threads, DoNotHoldUpTheEndOfTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto end = [](int milliseconds) {
-    set_kernel_threads(2);
-    set_waiting(Waiting::kSleep);
+    set_kernel_threads(4);
+    shares_of_a_loop();
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     std::exit(0);
   };
-  // While they start, and while they sleep.
-  for (int milliseconds : {0, 1, 50}) EXPECT_EXIT(end(milliseconds), testing::ExitedWithCode(0), "");
+  // While they spin, and while they sleep.
+  for (int milliseconds : {0, 50}) EXPECT_EXIT(end(milliseconds), testing::ExitedWithCode(0), "");
 }
 
 // A control group's files, and a substitute for /proc/self/cgroup, in a directory of their own.
@@ -102,18 +184,6 @@ TEST(CpuQuota, OfVersionOne) {
   groups.write("mounted/cpu/docker/cpu.cfs_period_us", "50000\n");
   EXPECT_EQ(groups.quota("9:name=systemd:/docker\n4:cpuacct,cpu:/docker\n"), 3);
   EXPECT_EQ(groups.quota("4:cpuset:/docker\n"), INFINITY);
-}
-
-TEST(Waiting, ChangesWhileKernelsRun) {
-  Random random;
-  const Tensor x = random.tensor(Shape({512, 600}));
-  double expected = 0;
-  for (int64_t i = 0; i < x.size(); ++i) expected += x.at(i);
-  for (int turn = 0; turn < 20; ++turn) {
-    set_waiting(turn % 3 == 0 ? Waiting::kSleep : Waiting::kSpin);
-    expect_close(run(OpCode::sum, {x}, {{Attr::kAxes, Dims{0, 1}}}), [&](int64_t) { return expected; }, 8, 1e-4);
-  }
-  set_waiting(Waiting::kSpin);
 }
 
 }  // namespace

@@ -215,6 +215,22 @@ assert step(a)[0] == 700.0 ** 4
     assert status == 0, errors
 
 
+def test_signals_do_no_harm_during_products():
+    """oneDNN's products use memory from malloc as their stack."""
+    done = run("""
+signal.signal(signal.SIGALRM, lambda *_: None)
+for rows, inner, columns in (700, 700, 700), (700, 700, 350), (128, 784, 512):
+    graph = al.Graph()
+    y, z = graph.placeholder((rows, inner)), graph.placeholder((inner, columns))
+    product = graph.compile([y, z], [y @ z])
+    fed = np.ones((rows, inner), np.float32), np.ones((inner, columns), np.float32)
+    signal.setitimer(signal.ITIMER_REAL, 2e-4, 2e-4)
+    for _ in range(100): assert (product(*fed)[0] == inner).all()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+""")
+    assert done.returncode == 0, done.stderr
+
+
 def test_other_threads_run_while_one_compiles():
     done = run("""
 y = x

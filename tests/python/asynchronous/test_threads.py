@@ -1,4 +1,4 @@
-"""However few threads OpenMP and the system give, results are right, and al.threads() says how many there are."""
+"""However many threads are set, and however few the system starts, results are right."""
 
 import json
 import os
@@ -9,12 +9,12 @@ import pytest
 import alloy as al
 from running import program
 
-pytestmark = pytest.mark.skipif(al.device().kind != "cpu", reason="OpenMP's threads are the portable device's")
+pytestmark = pytest.mark.skipif(al.device().kind != "cpu", reason="only the portable CPU has threads")
 
 # What goes to threads in different ways: large, stacked, thin and transposed products, convolutions and all their
 # gradients, reductions; after what the test does first, and again after what it does later.
 PROGRAM = """
-import ctypes, json, resource, sys
+import json, resource, sys
 import numpy as np
 import alloy as al
 rng = np.random.default_rng(0)
@@ -73,27 +73,21 @@ def with_threads(numbers, compute):
         al.set_threads(before)
 
 
-# OpenMP's functions that limit teams in a running process.
-OPENMP = "openmp = ctypes.CDLL('libgomp.so.1')"
-
-
 @pytest.mark.parametrize(
     "environment, before, after, first, then",
     [
-        ({"OMP_THREAD_LIMIT": "1"}, "", "", {1}, {1}),
-        ({"OMP_THREAD_LIMIT": "3"}, "al.set_threads(8)", "al.set_threads(2)", {3}, {2}),
-        ({"OMP_DYNAMIC": "true"}, "al.set_threads(4)", "", {4}, {4}),
-        ({"OMP_MAX_ACTIVE_LEVELS": "0"}, "al.set_threads(4)", "", {1}, {1}),
-        ({"OMP_NUM_THREADS": "100000"}, "", "al.set_threads(2)", set(range(2, 513)), {2}),
-        ({}, "al.set_threads(10**15)", "al.set_threads(2)", set(range(2, 513)), {2}),
-        ({}, "al.set_threads(4)", OPENMP + "; openmp.omp_set_max_active_levels(0)", {4}, {1}),
-        ({}, "al.set_threads(4)", OPENMP + "; openmp.omp_set_dynamic(1)", {4}, {4}),
+        ({"OMP_THREAD_LIMIT": "1"}, "", "", 1, 1),
+        ({"OMP_THREAD_LIMIT": "3"}, "al.set_threads(8)", "al.set_threads(2)", 3, 2),
+        ({"OMP_NUM_THREADS": "3,2", "OMP_DYNAMIC": "true"}, "", "al.set_threads(5)", 3, 5),
+        ({"OMP_NUM_THREADS": "100000"}, "", "al.set_threads(2)", 512, 2),
+        ({"OMP_NUM_THREADS": "9" * 30}, "", "al.set_threads(2)", 512, 2),
+        ({}, "al.set_threads(10**15)", "al.set_threads(2)", 512, 2),
     ],
     ids=str,
 )
-def test_products_and_gradients_are_right_with_the_threads_there_are(environment, before, after, first, then):
+def test_products_and_gradients_are_right_with_any_threads(environment, before, after, first, then):
     threads, error, threads_then, error_then = results(environment, before, after)
-    assert threads in first and threads_then in then
+    assert (threads, threads_then) == (first, then)
     assert max(error, error_then) < 1e-5
 
 
@@ -101,7 +95,7 @@ def test_no_more_threads_than_the_system_has_memory_for():
     limit = "resource.setrlimit(resource.RLIMIT_AS, (2_500_000_000,) * 2); al.set_threads(400)"
     # Without what the C library would reserve for each thread's small allocations.
     threads, error, *_ = results({"MALLOC_ARENA_MAX": "1"}, before=limit)
-    assert 1 <= threads < 400
+    assert threads == 400  # parts of the work, for any number of the system's threads
     assert error < 1e-5
 
 

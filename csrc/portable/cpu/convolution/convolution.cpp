@@ -2,12 +2,13 @@
 #include "cpu/convolution/convolution.h"
 
 #include <cstring>
+#include <optional>
 
 #include "cpu/amx/convolution.h"
 #include "cpu/families.h"
-#include "cpu/onednn/onednn.h"
+#include "cpu/onednn/divided.h"
 #include "cpu/shape/packed.h"
-#include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
 #include "ir/rules/windows.h"
 
 namespace alloy::cpu {
@@ -32,6 +33,8 @@ struct Problem {
   memory::desc source, weights, result;  // with plain layouts
   memory::dims strides, dilations, before, after;
   bool channels_last;
+  // Where the source and the result of a part begin, in bytes.
+  size_t source_begin = 0, result_begin = 0;
 
   Problem(const Op& op, const ConvolutionShapes& shapes) {
     const auto& [x, w, y] = shapes;
@@ -67,6 +70,46 @@ struct Problem {
     }
     return strided(dims, strides, dtype);
   }
+
+  int64_t images() const { return source.get_dims()[0]; }
+  int64_t rows() const { return result.get_dims()[kRows]; }
+
+  Problem of_images(Section images) const {
+    Problem part = *this;
+    part.source_begin += take(part.source, 0, images);
+    part.result_begin += take(part.result, 0, images);
+    return part;
+  }
+
+  // Along the first spatial axis of the result. Null if some rows see padding alone.
+  std::optional<Problem> of_rows(Section rows) const {
+    const int64_t source_rows = source.get_dims()[kRows], stride = strides[0],
+                  taps = weights.get_dims()[weights.get_dims().size() - strides.size()],
+                  seen = (taps - 1) * (dilations[0] + 1) + 1, begin = rows.begin * stride - before[0],
+                  end = (rows.end - 1) * stride - before[0] + seen;
+    const Section sources{std::max<int64_t>(begin, 0), std::min(end, source_rows)};
+    if (sources.length() <= 0) return std::nullopt;
+    Problem part = *this;
+    part.before[0] = sources.begin - begin;
+    part.after[0] = end - sources.end;
+    part.source_begin += take(part.source, kRows, sources);
+    part.result_begin += take(part.result, kRows, rows);
+    return part;
+  }
+
+ private:
+  static constexpr int64_t kRows = 2;  // in oneDNN's order
+
+  // Cuts the description to a section of an axis. Returns where it begins, in bytes.
+  static size_t take(memory::desc& desc, int64_t axis, Section section) {
+    memory::dims dims = desc.get_dims(), strides = desc.get_strides();
+    const size_t begin = section.begin * strides[axis] * memory::data_type_size(desc.get_data_type());
+    dims[axis] = section.length();
+    // oneDNN knows a layout by all strides, even that of a single image.
+    if (dims[0] == 1) strides[0] = strides[1] == 1 ? dims[kRows] * strides[kRows] : dims[1] * strides[1];
+    desc = {dims, desc.get_data_type(), strides};
+    return begin;
+  }
 };
 
 // The same tensor in the layout that oneDNN chooses.
@@ -83,10 +126,10 @@ bool is_fast(const dnnl::primitive_desc_base& desc) {
 // Data keep their layout if oneDNN is fast on it, as it mostly is with channels last; otherwise oneDNN chooses. It
 // always chooses the layout of weights.
 template <class Make>
-auto best(const Problem& p, const Make& make) {
-  const auto free = [&] { return make(any_layout(p.source), any_layout(p.weights), any_layout(p.result)); };
+auto best(const Problem& p, const memory::desc& weights, const Make& make) {
+  const auto free = [&] { return make(any_layout(p.source), weights, any_layout(p.result)); };
   if (!p.channels_last) return free();
-  auto plain = make(p.source, any_layout(p.weights), p.result);
+  auto plain = make(p.source, weights, p.result);
   if (is_fast(plain)) return plain;
   auto chosen = free();
   return is_fast(chosen) ? chosen : plain;
@@ -100,53 +143,104 @@ dnnl::convolution_forward::primitive_desc forward(const Problem& p, const memory
                                                    p.strides, p.dilations, p.before, p.after, onednn_attributes());
 }
 
-std::unique_ptr<Kernel> make_forward(const Problem& p) {
-  const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) { return forward(p, x, w, y); });
-  return std::make_unique<PrimitiveKernel>(
-      dnnl::convolution_forward(desc), desc.scratchpad_desc(),
-      std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_SRC, 0, false, p.source, desc.src_desc()},
-                                             {DNNL_ARG_WEIGHTS, 1, false, p.weights, desc.weights_desc()},
-                                             {DNNL_ARG_DST, 0, true, p.result, desc.dst_desc()}});
+// A kernel for a part, and the layout of weights that it wants. `weights` is the layout of the other parts' weights, or
+// any.
+struct Made {
+  std::unique_ptr<PrimitiveKernel> kernel;
+  memory::desc weights;
+};
+using MakePart = Made (*)(const Problem& part, const memory::desc& weights);
+
+Made make_forward(const Problem& p, const memory::desc& weights) {
+  const auto desc = best(p, weights, [&](const auto& x, const auto& w, const auto& y) { return forward(p, x, w, y); });
+  return {std::make_unique<PrimitiveKernel>(
+              dnnl::convolution_forward(desc), desc.scratchpad_desc(),
+              std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_SRC, 0, false, p.source, desc.src_desc()},
+                                                     {DNNL_ARG_WEIGHTS, 1, false, p.weights, desc.weights_desc()},
+                                                     {DNNL_ARG_DST, 0, true, p.result, desc.dst_desc()}}),
+          desc.weights_desc()};
 }
 
-std::unique_ptr<Kernel> make_data_gradient(const Problem& p) {
-  const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) {
+Made make_data_gradient(const Problem& p, const memory::desc& weights) {
+  const auto desc = best(p, weights, [&](const auto& x, const auto& w, const auto& y) {
     return dnnl::convolution_backward_data::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides, p.dilations,
                                                            p.before, p.after, forward(p, x, w, y), onednn_attributes());
   });
-  return std::make_unique<PrimitiveKernel>(
-      dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
-      std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
-                                             {DNNL_ARG_WEIGHTS, 1, false, p.weights, desc.weights_desc()},
-                                             {DNNL_ARG_DIFF_SRC, 0, true, p.source, desc.diff_src_desc()}});
+  return {std::make_unique<PrimitiveKernel>(
+              dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
+              std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
+                                                     {DNNL_ARG_WEIGHTS, 1, false, p.weights, desc.weights_desc()},
+                                                     {DNNL_ARG_DIFF_SRC, 0, true, p.source, desc.diff_src_desc()}}),
+          desc.weights_desc()};
 }
 
-std::unique_ptr<Kernel> make_weights_gradient(const Problem& p) {
-  const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) {
+Made make_weights_gradient(const Problem& p, const memory::desc& weights) {
+  const auto desc = best(p, weights, [&](const auto& x, const auto& w, const auto& y) {
     return dnnl::convolution_backward_weights::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides, p.dilations,
                                                               p.before, p.after, forward(p, x, w, y),
                                                               onednn_attributes());
   });
-  return std::make_unique<PrimitiveKernel>(
-      dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(),
-      std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
-                                             {DNNL_ARG_SRC, 1, false, p.source, desc.src_desc()},
-                                             {DNNL_ARG_DIFF_WEIGHTS, 0, true, p.weights, desc.diff_weights_desc()}});
+  return {std::make_unique<PrimitiveKernel>(dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(),
+                                            std::vector<PrimitiveKernel::Argument>{
+                                                {DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
+                                                {DNNL_ARG_SRC, 1, false, p.source, desc.src_desc()},
+                                                {DNNL_ARG_DIFF_WEIGHTS, 0, true, p.weights, desc.diff_weights_desc()}}),
+          desc.diff_weights_desc()};
 }
 
-using MakeDirect = std::unique_ptr<Kernel> (*)(const Problem&);
+// The parts of a convolution: images, or rows of the result if there are fewer images than parts.
+std::vector<Problem> divide(const Problem& problem, int64_t count, bool may_take_rows) {
+  std::vector<Problem> parts;
+  for (const Section& images : sections(problem.images(), count)) parts.push_back(problem.of_images(images));
+  if (std::ssize(parts) >= count || !may_take_rows) return parts;
+  std::vector<Problem> bands;
+  for (const Problem& part : parts) {
+    for (const Section& rows : sections(part.rows(), ir::divide_up(count, parts.size()))) {
+      const std::optional<Problem> band = part.of_rows(rows);
+      if (!band) return parts;
+      bands.push_back(*band);
+    }
+  }
+  return bands;
+}
+
+// The parts of a convolution's gradient of the weights are summands.
+std::unique_ptr<Kernel> make_direct(const Op& op, const ConvolutionShapes& shapes) {
+  const bool of_weights = op.code == OpCode::conv2d_weights_gradient || op.code == OpCode::conv3d_weights_gradient,
+             of_data = op.code == OpCode::conv2d_data_gradient || op.code == OpCode::conv3d_data_gradient;
+  const MakePart make = of_weights ? &make_weights_gradient : of_data ? &make_data_gradient : &make_forward;
+  const Problem problem(op, shapes);
+  const auto& [x, w, y] = shapes;
+  const auto count = [](const Shape& shape) { return static_cast<double>(shape.element_count()); };
+  // Each weight meets every image and position of its filter's results.
+  int64_t parts = parts_for(count(w) * count(y) / static_cast<double>(problem.result.get_dims()[1]));
+  if (of_weights && op.results[0].dtype != ir::DType::float32) parts = 1;
+
+  const OnednnCall alone;
+  memory::desc weights = any_layout(problem.weights);
+  std::vector<DividedKernel::Part> kernels;
+  for (const Problem& part : divide(problem, parts, !of_weights && !of_data)) {
+    Made made = make(part, weights);
+    weights = made.weights;
+    const size_t source = part.source_begin, result = part.result_begin;
+    if (of_weights) kernels.push_back({std::move(made.kernel), result, source, 0});
+    else if (of_data) kernels.push_back({std::move(made.kernel), result, 0, source});
+    else kernels.push_back({std::move(made.kernel), source, 0, result});
+  }
+  if (of_weights) return std::make_unique<DividedKernel>(std::move(kernels), w.element_count());
+  return std::make_unique<DividedKernel>(std::move(kernels));
+}
 
 // Two-dimensional convolutions of float32 may go to other kernels (csrc/README.md).
-std::unique_ptr<Kernel> make_convolution(const Op& op, MakeDirect make_direct) {
+std::unique_ptr<Kernel> make_convolution(const Op& op) {
   const ConvolutionShapes shapes(op);
   const auto& [x, w, y] = shapes;
   if (!onednn_multiplies(op.results[0].dtype)) refuse(op, op.operands[0].type());
   if (x.element_count() == 0 || w.element_count() == 0 || y.element_count() == 0) return make_zeros(op);
   try {
-    const Team team;
-    if (x.rank() != 4 || op.results[0].dtype != ir::DType::float32) return make_direct(Problem(op, shapes));
+    if (x.rank() != 4 || op.results[0].dtype != ir::DType::float32) return make_direct(op, shapes);
     std::unique_ptr<Kernel> kernel = make_dense_convolution(op);
-    if (!kernel) kernel = make_direct(Problem(op, shapes));
+    if (!kernel) kernel = make_direct(op, shapes);
     return amx::make_convolution(op, std::move(kernel));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this convolution: ") + error.what());
@@ -158,9 +252,8 @@ std::unique_ptr<Kernel> make_convolution(const Op& op, MakeDirect make_direct) {
 bool is_convolution(const Op& op) { return op.attributes.has(Attr::kWeightsLayout); }
 
 bool convolves_halves(const Op& convolution) {
-  // oneDNN takes twice as long for float16 as AMX takes for float32. In its gradients of weights of halves, threads
-  // wait for each other without sleeping: beside other programs they took 20 times as long as with floats. For small
-  // images the kernels for floats are faster.
+  // oneDNN takes twice as long for float16 as AMX takes for float32. Summands of a gradient of weights are floats. For
+  // small images the kernels for floats are faster.
   const bool computes_weights =
       convolution.code == OpCode::conv2d_weights_gradient || convolution.code == OpCode::conv3d_weights_gradient;
   return convolution.results[0].dtype == ir::DType::bfloat16 && !computes_weights && !has_small_images(convolution);
@@ -192,15 +285,11 @@ ConvolutionShapes::ConvolutionShapes(const Op& convolution)
   }
 }
 
-std::unique_ptr<Kernel> make_conv2d(const Op& op) { return make_convolution(op, &make_forward); }
-std::unique_ptr<Kernel> make_conv3d(const Op& op) { return make_convolution(op, &make_forward); }
-std::unique_ptr<Kernel> make_conv2d_data_gradient(const Op& op) { return make_convolution(op, &make_data_gradient); }
-std::unique_ptr<Kernel> make_conv3d_data_gradient(const Op& op) { return make_convolution(op, &make_data_gradient); }
-std::unique_ptr<Kernel> make_conv2d_weights_gradient(const Op& op) {
-  return make_convolution(op, &make_weights_gradient);
-}
-std::unique_ptr<Kernel> make_conv3d_weights_gradient(const Op& op) {
-  return make_convolution(op, &make_weights_gradient);
-}
+std::unique_ptr<Kernel> make_conv2d(const Op& op) { return make_convolution(op); }
+std::unique_ptr<Kernel> make_conv3d(const Op& op) { return make_convolution(op); }
+std::unique_ptr<Kernel> make_conv2d_data_gradient(const Op& op) { return make_convolution(op); }
+std::unique_ptr<Kernel> make_conv3d_data_gradient(const Op& op) { return make_convolution(op); }
+std::unique_ptr<Kernel> make_conv2d_weights_gradient(const Op& op) { return make_convolution(op); }
+std::unique_ptr<Kernel> make_conv3d_weights_gradient(const Op& op) { return make_convolution(op); }
 
 }  // namespace alloy::cpu

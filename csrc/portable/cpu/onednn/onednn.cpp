@@ -1,11 +1,12 @@
 #include "cpu/onednn/onednn.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "cpu/machine.h"
-#include "cpu/threads/parallel.h"
 #include "ir/rounding.h"
 
 namespace alloy::cpu {
@@ -58,9 +59,17 @@ dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides, ir::DT
           dnnl::memory::dims(strides.begin(), strides.end())};
 }
 
+OnednnCall::OnednnCall() : threads_before_(omp_get_max_threads()) {
+  if (threads_before_ != 1) omp_set_num_threads(1);
+}
+
+OnednnCall::~OnednnCall() {
+  if (threads_before_ != 1) omp_set_num_threads(threads_before_);
+}
+
 PrimitiveKernel::PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
                                  const std::vector<Argument>& arguments)
-    : primitive_(primitive), stream_(onednn_engine()), threads_(kernel_threads()) {
+    : primitive_(primitive), stream_(onednn_engine()) {
   for (const Argument& a : arguments) {
     Bound bound{a.index, a.is_result, dnnl::memory(a.plain, onednn_engine(), nullptr)};
     dnnl::memory taken = bound.memory;
@@ -117,7 +126,7 @@ void PrimitiveKernel::take_prepacked() {
 }
 
 void PrimitiveKernel::prepack(const std::byte* weights, std::byte* to) const {
-  const Team team(threads_);
+  const OnednnCall alone;
   laid_out_.memory.set_data_handle(const_cast<std::byte*>(weights));
   laid_out_.buffer.set_data_handle(to);
   laid_out_.scratchpad.set_data_handle(to + rounded(laid_out_.buffer.get_desc().get_size()));
@@ -134,7 +143,7 @@ void PrimitiveKernel::execute(const dnnl::primitive& primitive, const std::vecto
 }
 
 void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
-  const Team team(threads_);
+  const OnednnCall alone;
   for (const Buffer& b : buffers_) b.memory.set_data_handle(scratch + b.offset);
   for (const Bound& b : bound_) {
     // oneDNN's handles are not const, but it does not write to a source.
@@ -145,14 +154,6 @@ void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* re
   for (const Bound& b : bound_) {
     if (b.reorder && b.is_result) execute(b.reorder, b.reorder_arguments);
   }
-}
-
-PrimitiveKernel matrix_product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& y) {
-  const Team team;
-  const dnnl::matmul::primitive_desc desc(onednn_engine(), a, b, y, onednn_attributes());
-  return PrimitiveKernel(
-      dnnl::matmul(desc), desc.scratchpad_desc(),
-      {{DNNL_ARG_SRC, 0, false, a, a}, {DNNL_ARG_WEIGHTS, 1, false, b, b}, {DNNL_ARG_DST, 0, true, y, y}});
 }
 
 }  // namespace alloy::cpu

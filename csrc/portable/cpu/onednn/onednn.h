@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu/kernel.h"
+#include "host/signals.h"
 
 namespace alloy::cpu {
 
@@ -21,9 +22,23 @@ dnnl::memory::data_type onednn_type(ir::DType dtype);
 // Describes elements of these dimensions and strides.
 dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides, ir::DType dtype = ir::DType::float32);
 
-// A primitive with its memory objects. If it wants an operand or result in another layout than the plain one, the data
-// go through a buffer in scratch. It uses the number of threads that kernels had when it was made, because oneDNN
-// divides the work at that time.
+// Held by a thread while it makes or runs primitives. oneDNN then uses that thread alone: kernels divide the work
+// themselves (divided.h), so that their team is all that computes. And signals wait: products of oneDNN point the stack
+// at memory from malloc, where a handler's frame would overwrite what lies before it.
+class OnednnCall {
+ public:
+  OnednnCall();
+  ~OnednnCall();
+  OnednnCall(const OnednnCall&) = delete;
+  OnednnCall& operator=(const OnednnCall&) = delete;
+
+ private:
+  const int threads_before_;
+  const host::BlockSignals no_signals_;
+};
+
+// A primitive with its memory objects, on the calling thread. If it wants an operand or result in another layout than
+// the plain one, the data go through a buffer in scratch.
 class PrimitiveKernel final : public Kernel {
  public:
   struct Argument {
@@ -34,7 +49,7 @@ class PrimitiveKernel final : public Kernel {
     dnnl::memory::desc wanted;  // the layout that the primitive was made for
   };
 
-  // Throws dnnl::error.
+  // Throws dnnl::error. An OnednnCall must exist.
   PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
                   const std::vector<Argument>& arguments);
 
@@ -70,10 +85,6 @@ class PrimitiveKernel final : public Kernel {
   Bound laid_out_;  // reorders the weights in prepack(), after take_prepacked()
   std::vector<Buffer> buffers_;
   size_t scratch_bytes_ = 0;
-  int threads_;
 };
-
-// The product of two matrices, or of stacks of matrices, with any strides. Throws dnnl::error.
-PrimitiveKernel matrix_product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& y);
 
 }  // namespace alloy::cpu

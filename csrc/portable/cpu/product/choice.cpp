@@ -4,7 +4,7 @@
 
 #include "cpu/amx/product.h"
 #include "cpu/amx/product_division.h"
-#include "cpu/onednn/onednn.h"
+#include "cpu/onednn/divided.h"
 #include "cpu/product/small_matmul.h"
 #include "cpu/product/thin_matmul.h"
 
@@ -44,9 +44,8 @@ bool always_applies(const ProductShape&, const Machine&) { return true; }
 bool always_pays(const ProductShape&, const Machine&, int64_t) { return true; }
 
 std::unique_ptr<Kernel> make_by_onednn(const ProductShape& s) {
-  return std::make_unique<PrimitiveKernel>(matrix_product(strided({s.rows, s.inner}, {s.a_row, s.a_column}),
-                                                          strided({s.inner, s.columns}, {s.b_row, s.b_column}),
-                                                          strided({s.rows, s.columns}, {s.columns, 1})));
+  return matrix_product({{s.rows, s.inner}, {s.a_row, s.a_column}}, {{s.inner, s.columns}, {s.b_row, s.b_column}},
+                        {{s.rows, s.columns}, {s.columns, 1}}, ir::DType::float32);
 }
 
 std::unique_ptr<Kernel> make_by_tiles(const ProductShape& s) { return amx::make_product(s, make_by_onednn(s)); }

@@ -1,111 +1,122 @@
 #include "cpu/threads/parallel.h"
 
-#include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <atomic>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <memory>
+#include <cstring>
+#include <mutex>
 #include <new>
+#include <thread>
+#include <utility>
 
 #include "cpu/threads/cpu_quota.h"
+#include "cpu/threads/pool.h"
 
 namespace alloy::cpu {
 namespace {
 
-// More threads are of no use, and OpenMP's tables of threads are on the stack.
-constexpr int kMostThreads = 512;
-
 std::atomic<int> wanted{0};
 
+thread_local Team* held = nullptr;  // by this thread
+
+// The number at the head of an environment variable's text, as OpenMP's variables have it; 0 if there is none.
+int number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return 0;
+  while (*text == ' ') ++text;
+  int number = 0;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
+  if (error == std::errc::result_out_of_range) return Pool::kMostShares;
+  return error == std::errc() && number > 0 ? number : 0;
+}
+
+int usable_cores() {
+  cpu_set_t cores;
+  // More cores than a cpu_set_t has room for are an error.
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return static_cast<int>(std::thread::hardware_concurrency());
+  return CPU_COUNT(&cores);
+}
+
 int default_threads() {
-  const int threads = omp_get_max_threads();
-  if (std::getenv("OMP_NUM_THREADS") != nullptr) return threads;
-  return static_cast<int>(
-      std::clamp(std::ceil(cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup")), 1.0, static_cast<double>(threads)));
+  if (const int number = number_in("OMP_NUM_THREADS"); number > 0) return number;
+  const double quota = std::ceil(cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup"));
+  return static_cast<int>(std::min<double>(quota, usable_cores()));
 }
 
-// The largest team that OpenMP's settings allow on this thread.
-int most_allowed() {
-  if (omp_get_active_level() > 0 || omp_get_max_active_levels() < 1) return 1;
-  return std::min(omp_get_thread_limit(), kMostThreads);
+int most_threads() {
+  static const int limit = number_in("OMP_THREAD_LIMIT");
+  return limit > 0 ? std::min(limit, Pool::kMostShares) : Pool::kMostShares;
 }
 
-// The number of threads, at most `count`, that the system can start, counting this one. libgomp ends the process if it
-// cannot start a thread. As many threads again must remain for other programs, which need threads and memory too.
-int startable(int count) {
-  const std::unique_ptr<pthread_t[]> threads(new (std::nothrow) pthread_t[2 * count]);
-  if (!threads) return 1;
-  pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&turn);
-  int total = 1;
-  const auto wait = [](void* mutex) -> void* {
-    pthread_mutex_lock(static_cast<pthread_mutex_t*>(mutex));
-    pthread_mutex_unlock(static_cast<pthread_mutex_t*>(mutex));
-    return nullptr;
-  };
-  while (total < 2 * count && pthread_create(&threads[total], nullptr, wait, &turn) == 0) ++total;
-  pthread_mutex_unlock(&turn);
-  for (int i = 1; i < total; ++i) pthread_join(threads[i], nullptr);
-  return std::max(total / 2, 1);
-}
+// Pools that no team has. They are never destroyed, because their threads may outlive main.
+class IdlePools {
+ public:
+  // A forked child has none of the threads: it makes its own pools.
+  IdlePools() {
+    pthread_atfork([] { idle().mutex_.lock(); }, [] { idle().mutex_.unlock(); },
+                   [] {
+                     idle().first_ = nullptr;
+                     idle().mutex_.unlock();
+                   });
+  }
 
-// A result found on this thread: a team of `asked` threads has `granted`.
-thread_local struct {
-  int asked = 1, granted = 1;
-} found;
+  // Null if there is no memory for one.
+  Pool* take() {
+    const std::lock_guard lock(mutex_);
+    if (first_ == nullptr) return new (std::nothrow) Pool;
+    return std::exchange(first_, first_->next_idle);
+  }
 
-// The size of this thread's team since it last changed: at a change, libgomp ends and restarts threads.
-thread_local int started = 1;
+  void give_back(Pool* pool) {
+    const std::lock_guard lock(mutex_);
+    pool->next_idle = std::exchange(first_, pool);
+  }
+
+  static IdlePools& idle() {
+    static IdlePools& pools = *new IdlePools;
+    return pools;
+  }
+
+ private:
+  std::mutex mutex_;
+  Pool* first_ = nullptr;
+};
 
 }  // namespace
 
-int most_threads(int count) {
-  count = std::min(count, most_allowed());
-  if (count > found.asked) found = {count, startable(count)};
-  return std::min(count, found.granted);
-}
-
 int kernel_threads() {
-  static const int at_first = std::clamp(default_threads(), 1, kMostThreads);
-  const int given = wanted.load(std::memory_order_relaxed),
-            count = std::min(given > 0 ? given : at_first, most_allowed());
-  return count > found.asked ? count : std::min(count, found.granted);
+  if (held != nullptr) return held->threads();
+  static const int at_first = std::max(default_threads(), 1);
+  const int given = wanted.load(std::memory_order_relaxed);
+  return std::min(given > 0 ? given : at_first, most_threads());
 }
 
-void set_kernel_threads(int count) { wanted.store(std::clamp(count, 1, kMostThreads), std::memory_order_relaxed); }
+void set_kernel_threads(int count) { wanted.store(std::max(count, 1), std::memory_order_relaxed); }
 
-Team::Team(int count) : size_before_(omp_get_max_threads()), dynamic_before_(omp_get_dynamic()) {
-  if (count != size_before_) omp_set_num_threads(count);
-  if (dynamic_before_ != 0) omp_set_dynamic(0);
+Team::Team() : threads_(kernel_threads()) {
+  if (held == nullptr) held = this;
 }
 
 Team::~Team() {
-  if (omp_get_max_threads() != size_before_) omp_set_num_threads(size_before_);
-  if (dynamic_before_ != 0) omp_set_dynamic(dynamic_before_);
+  if (held != this) return;
+  held = nullptr;
+  if (pool_ != nullptr) IdlePools::idle().give_back(pool_);
 }
 
-void Team::start() {
-  const int count = most_threads(kernel_threads());
-  if (count == started || count == 1) return;
-  int members = 1;
-#pragma omp parallel num_threads(count)
-  {
-    flush_denormals();
-#pragma omp master
-    members = omp_get_num_threads();
-  }
-  if (members < count) found = {count, members};
-  started = members;
+Pool* Team::pool() {
+  if (pool_ == nullptr) pool_ = IdlePools::idle().take();
+  if (pool_ != nullptr) pool_->resize(threads_);
+  return pool_;
 }
 
-void run_on_threads(int threads, void (*body)(const void* context, int thread), const void* context) {
-#pragma omp parallel num_threads(threads)
-  {
-    // The team may be smaller than requested, so each thread may take several shares.
-    for (int share = omp_get_thread_num(); share < threads; share += omp_get_num_threads()) body(context, share);
-  }
+void run_on_threads(int shares, void (*body)(const void* context, int share), const void* context) {
+  const Team team;  // of this loop, unless the thread has one
+  if (Pool* const pool = held->pool(); pool != nullptr) return pool->run(shares, body, context);
+  for (int share = 0; share < shares; ++share) body(context, share);
 }
 
 }  // namespace alloy::cpu

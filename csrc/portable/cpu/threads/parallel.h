@@ -18,32 +18,40 @@ inline bool worth_threads(int64_t work) { return work >= kWorkWorthThreads; }
 // Makes this thread treat denormals as zero from now on.
 void flush_denormals();
 
-// Calls body(context, thread) on each of `threads` threads.
-void run_on_threads(int threads, void (*body)(const void* context, int thread), const void* context);
+// Calls body(context, share) for every share below `shares`, on this thread and its team's.
+void run_on_threads(int shares, void (*body)(const void* context, int share), const void* context);
 
-// Calls body(share, begin, end) for consecutive shares of [0, count): one share on the caller's thread, or one for each
-// thread if the loop has enough work. Shares are numbered, below kernel_threads(). `work_per_item` is in units of
+// Calls body(share, begin, end) for consecutive shares of [0, count): one share, or kernel_threads() of them if the
+// loop has enough work. Shares are numbered, and any thread may run any share. `work_per_item` is in units of
 // kWorkWorthThreads. The body must not throw.
 template <class Body>
 void parallel_shares(int64_t count, int64_t work_per_item, const Body& body) {
-  // All threads or one: when a team changes its size, libgomp ends and restarts threads.
-  const int threads = count <= 1 || !worth_threads(count * work_per_item) ? 1 : kernel_threads();
-  if (threads == 1) {
+  const int shares = count <= 1 || !worth_threads(count * work_per_item) ? 1 : kernel_threads();
+  if (shares == 1) {
     if (count > 0) body(int64_t{0}, int64_t{0}, count);
     return;
   }
   struct Loop {
-    int64_t count, threads;
+    int64_t count, shares;
     const Body& body;
-  } loop{count, threads, body};
+  } loop{count, shares, body};
   run_on_threads(
-      threads,
-      [](const void* context, int thread) {
+      shares,
+      [](const void* context, int share) {
         const Loop& l = *static_cast<const Loop*>(context);
-        const int64_t begin = l.count * thread / l.threads, end = l.count * (thread + 1) / l.threads;
-        if (begin < end) l.body(int64_t{thread}, begin, end);
+        const int64_t begin = l.count * share / l.shares, end = l.count * (share + 1) / l.shares;
+        if (begin < end) l.body(int64_t{share}, begin, end);
       },
       &loop);
+}
+
+// Calls body(i) for every i below `count`: few items, of which each is worth a thread.
+template <class Body>
+void parallel_items(int64_t count, const Body& body) {
+  if (count == 1) return body(int64_t{0});
+  run_on_threads(
+      static_cast<int>(count), [](const void* context, int i) { (*static_cast<const Body*>(context))(int64_t{i}); },
+      &body);
 }
 
 // The same without numbers of shares: body(begin, end).
