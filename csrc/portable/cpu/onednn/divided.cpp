@@ -111,18 +111,13 @@ std::unique_ptr<PrimitiveKernel> make_product(const Matrices& a, const Matrices&
                                              {DNNL_ARG_DST, 0, true, result, result}});
 }
 
-// Parts of the result's rows, to be as square as possible, because each part reads its rows of one matrix and its
-// columns of the other.
-int64_t parts_of_rows(int64_t rows, int64_t columns, int64_t parts) {
-  int64_t best = 1;
-  double least = 0;
-  for (int64_t down = 1; down <= parts; ++down) {
-    if (parts % down != 0) continue;
-    const double read = static_cast<double>(rows) / static_cast<double>(down) +
-                        static_cast<double>(columns) / static_cast<double>(parts / down);
-    if (down == 1 || read < least) best = down, least = read;
-  }
-  return best;
+// Into how many parts the rows of a result are divided. Columns are divided, too, if parts would have so few rows that
+// much of the time goes into reading the right matrix.
+int64_t parts_of_rows(int64_t rows, int64_t parts) {
+  constexpr int64_t kFewestRows = 64;
+  int64_t down = parts;
+  while (down > 1 && (parts % down != 0 || rows / down < kFewestRows)) --down;
+  return down;
 }
 
 }  // namespace
@@ -144,7 +139,7 @@ std::unique_ptr<Kernel> matrix_product(const Matrices& a, const Matrices& b, con
     }
     return std::make_unique<DividedKernel>(std::move(parts));
   }
-  const int64_t down = parts_of_rows(y.dims[row_axis], y.dims[column_axis], count);
+  const int64_t down = parts_of_rows(y.dims[row_axis], count);
   for (const Section& rows : sections(y.dims[row_axis], down)) {
     for (const Section& columns : sections(y.dims[column_axis], count / down)) {
       Cut result = cut(y, row_axis, rows, dtype);
