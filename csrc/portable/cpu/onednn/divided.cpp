@@ -82,7 +82,7 @@ std::vector<Section> sections(int64_t length, int64_t count) {
 
 int64_t parts_for(double products) {
   constexpr double kProductsOfOneElement = 8;  // that take as long as one cheap element
-  return products / kProductsOfOneElement < static_cast<double>(kWorkWorthThreads) ? 1 : kernel_threads();
+  return shares_for(static_cast<int64_t>(std::min(products / kProductsOfOneElement, 0x1p62)));
 }
 
 namespace {

@@ -12,8 +12,12 @@ namespace alloy::cpu {
 // A loop with less work stays on the caller's thread. The unit is one cheap element (an addition in the cache).
 inline constexpr int64_t kWorkWorthThreads = kMeasured.parallel_call;
 
-// True if a loop with this work should use threads, if there are any.
-inline bool worth_threads(int64_t work) { return work >= kWorkWorthThreads; }
+// Into how many shares that much work is divided: as many as there are threads, unless shares would be so small that
+// another thread costs more than it saves.
+inline int shares_for(int64_t work) {
+  if (work < kWorkWorthThreads) return 1;
+  return static_cast<int>(std::min<int64_t>(work / (kWorkWorthThreads / 2), kernel_threads()));
+}
 
 // Makes this thread treat denormals as zero from now on.
 void flush_denormals();
@@ -21,13 +25,13 @@ void flush_denormals();
 // Calls body(context, share) for every share below `shares`, on this thread and its team's.
 void run_on_threads(int shares, void (*body)(const void* context, int share), const void* context);
 
-// Calls body(share, begin, end) for consecutive shares of [0, count): one share, or kernel_threads() of them if the
-// loop has enough work. Shares are numbered, and any thread may run any share. `work_per_item` is in units of
-// kWorkWorthThreads. The body must not throw.
+// Calls body(share, begin, end) for consecutive shares of [0, count), as many as their work pays for. Shares are
+// numbered, below kernel_threads(), and any thread may run any share. `work_per_item` is in units of kWorkWorthThreads.
+// The body must not throw.
 template <class Body>
 void parallel_shares(int64_t count, int64_t work_per_item, const Body& body) {
-  const int shares = count <= 1 || !worth_threads(count * work_per_item) ? 1 : kernel_threads();
-  if (shares == 1) {
+  const int shares = static_cast<int>(std::min<int64_t>(shares_for(count * work_per_item), count));
+  if (shares <= 1) {
     if (count > 0) body(int64_t{0}, int64_t{0}, count);
     return;
   }
@@ -40,7 +44,7 @@ void parallel_shares(int64_t count, int64_t work_per_item, const Body& body) {
       [](const void* context, int share) {
         const Loop& l = *static_cast<const Loop*>(context);
         const int64_t begin = l.count * share / l.shares, end = l.count * (share + 1) / l.shares;
-        if (begin < end) l.body(int64_t{share}, begin, end);
+        l.body(int64_t{share}, begin, end);
       },
       &loop);
 }
