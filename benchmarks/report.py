@@ -120,7 +120,7 @@ def speed_goals(row, quiet):
         found.append(goal(name, ratio(row, "PyTorch eager"), target["eager"]))
     if row["beside_busy"] and ALLOY in row["columns"] and ALLOY in quiet["columns"]:
         name = f"{row['title']}: times Alloy's own quiet step"
-        found.append(goal(name, median(row, ALLOY) / median(quiet, ALLOY), 2, at_most=True))
+        found.append(goal(name, median(row, ALLOY) / median(quiet, ALLOY), 2.2, 1.6, at_most=True))
     return found
 
 

@@ -43,6 +43,9 @@ PLAIN = {"": {}}
 PASSIVE = {"passive waiting": {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}}
 NO_ONEDNN = {"without oneDNN": {"TF_ENABLE_ONEDNN_OPTS": "0"}}
 
+# The names of Linux for what decides how fast a processor multiplies.
+INSTRUCTIONS = ("avx2", "fma", "avx512f", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16")
+
 
 @dataclass(frozen=True)
 class Peer:
@@ -440,14 +443,12 @@ def all_native(threads: int) -> list[dict]:
 
 
 def machine() -> dict[str, str]:
-    cpu = next(
-        line.partition(": ")[2]
-        for line in Path("/proc/cpuinfo").read_text().splitlines()
-        if line.startswith("model name")
-    )
+    told = dict(line.replace("\t", "").split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if line)
+    features = set(told["flags"].split())
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {
-        "CPU": cpu,
+        "CPU": f"{told['model name'].strip()} (family {told['cpu family'].strip()}, model {told['model'].strip()})",
+        "of its instructions": ", ".join(name for name in INSTRUCTIONS if name in features),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": f"{memory / 2**30:.0f} GiB",
         "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Linux {platform.release()}, "

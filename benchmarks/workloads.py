@@ -95,7 +95,7 @@ class Workload:
     batch: int
     optimizer: tuple[str, float] | None  # ("sgd" or "adam", rate); None: inference
     target: Target | None = None
-    neighbour: Target | None = None  # also measured beside a busy process
+    neighbour: Target | None = Target(1, 2)  # beside a busy process; None: not measured there
     # Each step's loss is wanted before the next step, as for a progress bar, or each prediction; otherwise a step may
     # start while those before are under way.
     reads_every_result: bool = False
@@ -274,7 +274,7 @@ WORKLOADS = {
             title=f"{workload.title.rpartition(', ')[0]}, inference",
             optimizer=None,
             target=_INFERENCE_TARGETS.get(workload.name),
-            neighbour=None,
+            neighbour=Target(1, 2),
             reads_every_result=True,
         )
         for workload in _TRAINING
