@@ -31,7 +31,9 @@ double cpu_quota(const std::string& groups, const std::string& root) {
   for (std::string line; std::getline(file, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string controllers = line.substr(first, second - first);
+    std::ranges::replace(controllers, ':', ',');
+    controllers += ',';
     const bool is_first = controllers.find(",cpu,") != std::string::npos;
     if (!is_first && controllers != ",,") continue;
     // Inside a container the path may be the host's; then only the root exists.
