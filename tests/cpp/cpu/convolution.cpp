@@ -127,6 +127,31 @@ TEST(Convolution, OfLargeImagesAgainstLoops) {
   set_kernel_threads(before);
 }
 
+// Fewer images than threads are divided into bands of rows, unless a band would see padding alone.
+TEST(Convolution, OfFewImagesOnManyThreads) {
+  Random random;
+  const Convolution cases[] = {
+      {.source = {1, 40, 30, 16}, .weights = {3, 3, 16, 24}, .style = "same"},
+      {.source = {2, 41, 33, 8}, .weights = {5, 3, 8, 16}, .strides = {2, 1}, .padding = {4, 0, 1, 1}},
+      {.source = {3, 30, 20, 16}, .weights = {3, 2, 16, 16}, .dilations = {4, 1}, .padding = {3, 5, 0, 1}},
+      {.source = {1, 29, 64, 32}, .weights = {2, 3, 32, 32}, .strides = {3, 2}, .style = "valid"},
+      {.source = {1, 4, 90, 16}, .weights = {3, 3, 16, 16}, .padding = {20, 20, 1, 1}},
+      {.source = {2, 30, 20, 32}, .weights = {3, 3, 8, 32}, .style = "same", .groups = 4},
+      {.source = {1, 12, 10, 10, 8}, .weights = {3, 3, 3, 8, 16}, .padding = {1, 1, 1, 1, 1, 1}},
+      {.source = {2, 9, 10, 11, 8}, .weights = {2, 3, 3, 8, 16}, .strides = {2, 1, 1}},
+  };
+  const int before = kernel_threads();
+  for (const int threads : {7, 512}) {
+    set_kernel_threads(threads);
+    for (const Convolution& c : cases) {
+      const bool is_flat = c.source.rank() == 4;
+      expect_convolution(c, is_flat ? "NHWC" : "NDHWC", is_flat ? "HWIO" : "DHWIO", random, 1e-3);
+      expect_convolution(c, is_flat ? "NCHW" : "NCDHW", is_flat ? "OIHW" : "OIDHW", random, 1e-3);
+    }
+  }
+  set_kernel_threads(before);
+}
+
 // An infinity at one end of a row with fewer elements than the kernel has taps must not reach windows at the other end.
 TEST(Convolution, InfinitiesStayWhereTheyAre) {
   Tensor x(Shape({16, 1, 8, 1}), std::vector<double>(128, 1)), w(Shape({3, 3, 1, 1}), std::vector<double>(9, 1));

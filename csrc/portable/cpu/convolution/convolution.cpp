@@ -8,7 +8,6 @@
 #include "cpu/families.h"
 #include "cpu/onednn/divided.h"
 #include "cpu/shape/packed.h"
-#include "ir/rounding.h"
 #include "ir/rules/windows.h"
 
 namespace alloy::cpu {
@@ -195,7 +194,7 @@ std::vector<Problem> divide(const Problem& problem, int64_t count, bool may_take
   if (std::ssize(parts) >= count || !may_take_rows) return parts;
   std::vector<Problem> bands;
   for (const Problem& part : parts) {
-    for (const Section& rows : sections(part.rows(), ir::divide_up(count, parts.size()))) {
+    for (const Section& rows : sections(part.rows(), count / std::ssize(parts))) {
       const std::optional<Problem> band = part.of_rows(rows);
       if (!band) return parts;
       bands.push_back(*band);

@@ -71,8 +71,8 @@ void DividedKernel::run(const std::byte* const* operands, std::byte* const* resu
 }
 
 std::vector<Section> sections(int64_t length, int64_t count) {
-  constexpr int64_t kVector = 16;
-  const int64_t unit = length >= kVector * count ? kVector : 1, units = length / unit;
+  constexpr int64_t kVector = 16, kFewestVectors = 8;
+  const int64_t unit = length >= kFewestVectors * kVector * count ? kVector : 1, units = length / unit;
   count = std::min(units, count);
   std::vector<Section> all;
   for (int64_t i = 0; i < count; ++i) all.push_back({units * i / count * unit, units * (i + 1) / count * unit});

@@ -41,7 +41,8 @@ struct Section {
   int64_t length() const { return end - begin; }
 };
 
-// At most `count` sections of about the same length, none empty. Long ones begin at multiples of a vector's length.
+// At most `count` sections of about the same length, none empty. Sections of many elements begin at multiples of a
+// vector's length.
 std::vector<Section> sections(int64_t length, int64_t count);
 
 // How many parts pay for that many products of two numbers.
