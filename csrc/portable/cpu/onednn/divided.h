@@ -35,16 +35,6 @@ class DividedKernel final : public Kernel {
   size_t scratch_of_part_ = 0;
 };
 
-// A part of an axis.
-struct Section {
-  int64_t begin, end;
-  int64_t length() const { return end - begin; }
-};
-
-// At most `count` sections of about the same length, none empty. Sections of many elements begin at multiples of a
-// vector's length.
-std::vector<Section> sections(int64_t length, int64_t count);
-
 // How many parts pay for that many products of two numbers.
 int64_t parts_for(double products);
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "cpu/machine.h"
+#include "cpu/threads/parallel.h"
 #include "ir/rounding.h"
 
 namespace alloy::cpu {
@@ -32,6 +34,16 @@ dnnl::primitive_attr onednn_attributes() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
+}
+
+std::vector<Section> sections(int64_t length, int64_t count) {
+  constexpr int64_t kVector = 16, kFewestVectors = 8;
+  const int64_t unit = length >= kFewestVectors * kVector * count ? kVector : 1, units = length / unit;
+  count = std::min(units, count);
+  std::vector<Section> all;
+  for (int64_t i = 0; i < count; ++i) all.push_back({units * i / count * unit, units * (i + 1) / count * unit});
+  all.back().end = length;
+  return all;
 }
 
 bool onednn_multiplies(ir::DType dtype) {
@@ -97,45 +109,76 @@ dnnl::memory PrimitiveKernel::buffer(const dnnl::memory::desc& desc) {
   return memory;
 }
 
-const PrimitiveKernel::Bound* PrimitiveKernel::weights() const {
-  const auto it = std::find_if(bound_.begin(), bound_.end(),
-                               [](const Bound& b) { return b.index == 1 && !b.is_result && b.reorder; });
-  return it == bound_.end() ? nullptr : &*it;
-}
-
-std::optional<PrimitiveKernel::Prepacked> PrimitiveKernel::prepacked() const {
-  const Bound* const bound = weights();
-  if (bound == nullptr) return std::nullopt;
-  return Prepacked{bound->index,
-                   rounded(bound->buffer.get_desc().get_size()) + bound->scratchpad.get_desc().get_size()};
-}
-
-void PrimitiveKernel::take_prepacked() {
-  Bound& bound = bound_[weights() - bound_.data()];
-  laid_out_ = bound;
-  bound = {bound.index, false, bound.buffer};
+std::optional<Kernel::Prepacked> PrimitiveKernel::take_prepacked() {
+  const auto bound = std::ranges::find_if(bound_, [](const Bound& b) { return b.index == 1 && b.reorder; });
+  if (bound == bound_.end() || bound->is_result) return std::nullopt;
+  const Bound weights = std::exchange(*bound, {1, false, bound->buffer});
   // Only the remaining buffers stay in scratch.
   std::vector<Buffer> before;
   before.swap(buffers_);
   scratch_bytes_ = 0;
   for (const Buffer& b : before) {
-    if (b.memory == laid_out_.buffer || b.memory == laid_out_.scratchpad) continue;
+    if (b.memory == weights.buffer || b.memory == weights.scratchpad) continue;
     buffers_.push_back({b.memory, scratch_bytes_});
     scratch_bytes_ += rounded(b.memory.get_desc().get_size());
   }
+
+  const dnnl::memory::desc plain = weights.memory.get_desc(), wanted = weights.buffer.get_desc();
+  // Layouts have blocks of up to 64 channels.
+  constexpr int64_t kChannels = 64;
+  const int64_t channels = plain.get_dims()[0], blocks = channels % kChannels == 0 ? channels / kChannels : 1;
+  packed_bytes_ = rounded(wanted.get_size());
+  const auto elements = static_cast<int64_t>(plain.get_size() / dnnl::memory::data_type_size(plain.get_data_type()));
+  for (const Section& part : sections(blocks, shares_for(2 * elements))) {
+    if (!add_packing(plain, wanted, {part.begin * channels / blocks, part.end * channels / blocks})) {
+      packings_.clear();
+      add_packing(plain, wanted, {0, channels});
+      break;
+    }
+  }
+  return Kernel::Prepacked{1, packed_bytes_};
+}
+
+bool PrimitiveKernel::add_packing(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted, Section channels) {
+  dnnl::memory::dims dims = plain.get_dims(), offsets(dims.size(), 0);
+  const bool is_part = channels.length() < dims[0];
+  dims[0] = channels.length();
+  offsets[0] = channels.begin;
+  const dnnl::memory::desc from(dims, plain.get_data_type(), plain.get_strides()),
+      to = is_part ? wanted.submemory_desc(dims, offsets, true) : wanted;
+  if (to.is_zero()) return false;
+  const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to, onednn_attributes());
+  const auto memory = [](const dnnl::memory::desc& d) { return dnnl::memory(d, onednn_engine(), nullptr); };
+  Packing packing{dnnl::reorder(desc),
+                  memory(from),
+                  memory(to),
+                  memory(desc.scratchpad_desc()),
+                  channels.begin * plain.get_strides()[0] * dnnl::memory::data_type_size(plain.get_data_type()),
+                  packed_bytes_,
+                  dnnl::stream(onednn_engine())};
+  packing.arguments = {{DNNL_ARG_FROM, packing.from.get()},
+                       {DNNL_ARG_TO, packing.to.get()},
+                       {DNNL_ARG_SCRATCHPAD, packing.scratchpad.get()}};
+  packed_bytes_ += rounded(desc.scratchpad_desc().get_size());
+  packings_.push_back(std::move(packing));
+  return true;
 }
 
 void PrimitiveKernel::prepack(const std::byte* weights, std::byte* to) const {
-  const OnednnCall alone;
-  laid_out_.memory.set_data_handle(const_cast<std::byte*>(weights));
-  laid_out_.buffer.set_data_handle(to);
-  laid_out_.scratchpad.set_data_handle(to + rounded(laid_out_.buffer.get_desc().get_size()));
-  execute(laid_out_.reorder, laid_out_.reorder_arguments);
+  parallel_items(std::ssize(packings_), [&](int64_t i) {
+    const OnednnCall alone;
+    const Packing& p = packings_[i];
+    p.from.set_data_handle(const_cast<std::byte*>(weights) + p.begin);
+    p.to.set_data_handle(to);
+    p.scratchpad.set_data_handle(to + p.scratch_offset);
+    execute(p.reorder, p.stream, p.arguments);
+  });
 }
 
-void PrimitiveKernel::execute(const dnnl::primitive& primitive, const std::vector<dnnl_exec_arg_t>& arguments) const {
+void PrimitiveKernel::execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
+                              const std::vector<dnnl_exec_arg_t>& arguments) {
   const dnnl_status_t status =
-      dnnl_primitive_execute(primitive.get(), stream_.get(), static_cast<int>(arguments.size()), arguments.data());
+      dnnl_primitive_execute(primitive.get(), stream.get(), static_cast<int>(arguments.size()), arguments.data());
   if (status == dnnl_success) return;
   // The primitive was made for exactly these arguments.
   std::fprintf(stderr, "oneDNN failed to execute a prepared primitive (status %d)\n", static_cast<int>(status));
@@ -148,11 +191,11 @@ void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* re
   for (const Bound& b : bound_) {
     // oneDNN's handles are not const, but it does not write to a source.
     b.memory.set_data_handle(b.is_result ? results[b.index] : const_cast<std::byte*>(operands[b.index]));
-    if (b.reorder && !b.is_result) execute(b.reorder, b.reorder_arguments);
+    if (b.reorder && !b.is_result) execute(b.reorder, stream_, b.reorder_arguments);
   }
-  execute(primitive_, primitive_arguments_);
+  execute(primitive_, stream_, primitive_arguments_);
   for (const Bound& b : bound_) {
-    if (b.reorder && b.is_result) execute(b.reorder, b.reorder_arguments);
+    if (b.reorder && b.is_result) execute(b.reorder, stream_, b.reorder_arguments);
   }
 }
 

@@ -37,9 +37,19 @@ class OnednnCall {
   const host::BlockSignals no_signals_;
 };
 
+// A part of an axis.
+struct Section {
+  int64_t begin, end;
+  int64_t length() const { return end - begin; }
+};
+
+// At most `count` sections of about the same length, none empty. Sections of many elements begin at multiples of a
+// vector's length.
+std::vector<Section> sections(int64_t length, int64_t count);
+
 // A primitive with its memory objects, on the calling thread. If it wants an operand or result in another layout than
 // the plain one, the data go through a buffer in scratch.
-class PrimitiveKernel final : public Kernel {
+class PrimitiveKernel {
  public:
   struct Argument {
     int id;        // DNNL_ARG_...
@@ -53,11 +63,13 @@ class PrimitiveKernel final : public Kernel {
   PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
                   const std::vector<Argument>& arguments);
 
-  void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
-  size_t scratch_bytes() const override { return scratch_bytes_; }
-  std::optional<Prepacked> prepacked() const override;
-  void take_prepacked() override;
-  void prepack(const std::byte* weights, std::byte* to) const override;
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const;
+  size_t scratch_bytes() const { return scratch_bytes_; }
+  // From now on runs get packed weights, the second operand. Returns how many bytes they take; nothing if the primitive
+  // takes weights as they are.
+  std::optional<Kernel::Prepacked> take_prepacked();
+  // Packs weights, on the caller's team.
+  void prepack(const std::byte* weights, std::byte* to) const;
 
  private:
   // Memory of the primitive at a fixed offset in scratch.
@@ -74,15 +86,28 @@ class PrimitiveKernel final : public Kernel {
     dnnl::memory buffer = {}, scratchpad = {};  // of the reorder
   };
 
+  // Reorders the weights of some output channels, or of some groups.
+  struct Packing {
+    dnnl::reorder reorder;
+    dnnl::memory from, to, scratchpad;
+    size_t begin;           // of the channels, in bytes
+    size_t scratch_offset;  // behind the packed weights
+    dnnl::stream stream;
+    std::vector<dnnl_exec_arg_t> arguments = {};
+  };
+
   dnnl::memory buffer(const dnnl::memory::desc& desc);
-  const Bound* weights() const;  // null if they are not reordered
-  void execute(const dnnl::primitive& primitive, const std::vector<dnnl_exec_arg_t>& arguments) const;
+  // False if oneDNN cannot write them alone.
+  bool add_packing(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted, Section channels);
+  static void execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
+                      const std::vector<dnnl_exec_arg_t>& arguments);
 
   dnnl::primitive primitive_;
   dnnl::stream stream_;
   std::vector<dnnl_exec_arg_t> primitive_arguments_;
   std::vector<Bound> bound_;
-  Bound laid_out_;  // reorders the weights in prepack(), after take_prepacked()
+  std::vector<Packing> packings_;
+  size_t packed_bytes_ = 0;
   std::vector<Buffer> buffers_;
   size_t scratch_bytes_ = 0;
 };
