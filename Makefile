@@ -30,7 +30,7 @@ MAC := $(filter Darwin,$(shell uname))
 test: test-native test-python $(if $(MAC),,test-imitations test-remote)
 
 test-native: build-tests
-	$(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure $(if $(MAC),--label-exclude differs)
+	$(VENV)/bin/ctest --test-dir $(BUILD) --parallel 2 --output-on-failure $(if $(MAC),--label-exclude differs)
 
 build-tests: $(BUILD)/.with-tests
 	$(VENV)/bin/cmake --build $(BUILD) --target all tests
