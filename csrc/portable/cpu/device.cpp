@@ -162,6 +162,7 @@ class CpuDevice final : public device::Device {
   }
 
   bool fold(const ir::Op& op, const std::byte* const* operands, std::byte* result) const override {
+    const Team team;
     const std::unique_ptr<Kernel> kernel = cpu::make_kernel(op);
     std::vector<std::byte> scratch(kernel->scratch_bytes() + kCacheLine);
     const auto behind_line = reinterpret_cast<uintptr_t>(scratch.data()) % kCacheLine;

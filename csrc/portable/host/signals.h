@@ -5,13 +5,15 @@
 
 namespace alloy::host {
 
-// While one exists, no signal interrupts this thread, and threads that it starts get none ever.
+// While one exists, no signal interrupts this thread, and threads that it starts get none ever. Faults of the thread
+// itself are still told.
 class BlockSignals {
  public:
   BlockSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    sigset_t others;
+    sigfillset(&others);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&others, fault);
+    pthread_sigmask(SIG_BLOCK, &others, &before_);
   }
   ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   BlockSignals(const BlockSignals&) = delete;
