@@ -239,6 +239,9 @@ class OpAdder {
     // first.
     add(OpCode::scaled_dot_product_attention, {x, c, x, placeholder(graph_, f32({2, 2}))}, {{Attr::kScale, 0.5}},
         6 + (2 * 2) * (2 * 3 + 1 + 5 + 2 * 3));
+    // For each score five products, of 3 numbers each, the softmax, its gradient and the scale, twice.
+    add(OpCode::scaled_dot_product_attention_gradient, {x, x, x, c}, {{Attr::kScale, 0.5}},
+        (2 * 2) * (5 * 2 * 3 + 5 + 4 + 2));
     const Value image = placeholder(graph_, f32({2, 5, 5, 4})), weights = placeholder(graph_, f32({3, 3, 2, 6}));
     // An element of the result is a sum over 3x3 pixels of 2 of the 4 channels; the gradients are as many products.
     const uint64_t products = 2 * (2 * 5 * 5 * 6) * (3 * 3 * 2);

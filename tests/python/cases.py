@@ -1225,6 +1225,7 @@ ELSEWHERE = {
     "rnn_gradient": "the gradients of rnn",
     "lstm_gradient": "the gradients of lstm",
     "gru_gradient": "the gradients of gru",
+    "scaled_dot_product_attention_gradient": "tests/cpp",
     "empty": "tests/cpp",
 }
 

@@ -19,6 +19,13 @@ Shape with_last(const Shape& leading, int64_t rows, int64_t columns) {
   return Shape(dims);
 }
 
+// The shape with the heads before the steps, or back; the same if the op has no such layout.
+Shape heads_first(const Op& op, const Shape& shape) {
+  if (!op.attributes.flag(Attr::kStepsFirst)) return shape;
+  if (shape.rank() != 4) op.fail("Expected (batch, steps, heads, features), got shape " + to_string(shape));
+  return {shape[0], shape[2], shape[1], shape[3]};
+}
+
 DType attention_dtype(const Op& op) {
   const DType dtype = operand(op, 0).dtype;
   for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -42,14 +49,14 @@ Shape masked(const Op& op, const Shape& scores, const Shape& mask) {
   return *both;
 }
 
-}  // namespace
+bool all_ranked(const Op& op) {
+  return std::all_of(op.operands.begin(), op.operands.end(), [](const Value& v) { return v.shape().ranked(); });
+}
 
-Types infer_scaled_dot_product_attention(const Op& op) {
-  const DType dtype = attention_dtype(op);
-  const Shape &query = operand(op, 0).shape, &key = operand(op, 1).shape, &value = operand(op, 2).shape;
-  for (const Value& v : op.operands) {
-    if (!v.shape().ranked()) return {{dtype, Shape::unranked()}};
-  }
+// The result's shape, with the heads first, for operands of known rank; `mask` is the number of the mask.
+Shape attended(const Op& op, size_t mask) {
+  const Shape query = heads_first(op, operand(op, 0).shape), key = heads_first(op, operand(op, 1).shape),
+              value = heads_first(op, operand(op, 2).shape);
   if (std::min({query.rank(), key.rank(), value.rank()}) < 2) {
     op.fail("Expected operands of rank 2 or more, got shapes " + to_string(query) + ", " + to_string(key) + " and " +
             to_string(value));
@@ -63,15 +70,34 @@ Types infer_scaled_dot_product_attention(const Op& op) {
             std::to_string(steps(value)) + " (shape " + to_string(value) + ")");
   }
   auto batch = broadcast(leading(query), leading(key));
-  if (batch && op.operands.size() > 3) {
-    batch = leading(masked(op, with_last(*batch, steps(query), steps(key)), operand(op, 3).shape));
+  if (batch && op.operands.size() > mask) {
+    batch = leading(masked(op, with_last(*batch, steps(query), steps(key)), operand(op, mask).shape));
   }
   if (batch) batch = broadcast(*batch, leading(value));
   if (!batch) {
     op.fail("Leading dimensions of shapes " + to_string(query) + ", " + to_string(key) + " and " + to_string(value) +
             " do not broadcast");
   }
-  return {{dtype, with_last(*batch, steps(query), features(value))}};
+  return with_last(*batch, steps(query), features(value));
+}
+
+}  // namespace
+
+Types infer_scaled_dot_product_attention(const Op& op) {
+  const DType dtype = attention_dtype(op);
+  return {{dtype, all_ranked(op) ? heads_first(op, attended(op, 3)) : Shape::unranked()}};
+}
+
+Types infer_scaled_dot_product_attention_gradient(const Op& op) {
+  attention_dtype(op);
+  if (all_ranked(op)) {
+    const Shape result = heads_first(op, attended(op, 4)), &incoming = operand(op, 3).shape;
+    const auto both = broadcast(result, incoming);
+    if (incoming.rank() != result.rank() || !both) {
+      op.fail("Expected an incoming gradient of shape " + to_string(result) + ", got " + to_string(incoming));
+    }
+  }
+  return {operand(op, 0), operand(op, 1), operand(op, 2)};
 }
 
 namespace {
@@ -114,13 +140,25 @@ void gradient_scaled_dot_product_attention(GradientRule& r) {
   if (has_mask && r.wants(3)) give(3, scores);
 }
 
+void gradient_scaled_dot_product_attention_gradient(GradientRule& r) { r.op().fail("The op has no gradient"); }
+
 // The scaling, and for each score the two products, the softmax and the mask.
 Cost cost_scaled_dot_product_attention(const Op& op) {
-  const Shape &query = op.operands[0].shape(), &value = op.operands[2].shape();
+  const Shape query = heads_first(op, op.operands[0].shape()), value = heads_first(op, op.operands[2].shape());
   const auto width = static_cast<uint64_t>(features(value));
   const uint64_t rows = width == 0 ? 0 : element_count(op.result()) / width;
   const uint64_t of_score = 2 * (static_cast<uint64_t>(features(query)) + width) + (op.operands.size() > 3 ? 6 : 5);
   return cost_of(op, element_count(op.operands[0]) + rows * static_cast<uint64_t>(steps(value)) * of_score);
+}
+
+// For each score three products of the query's features and two of the value's, the softmax with its gradient (4
+// operations), the scale and the mask.
+Cost cost_scaled_dot_product_attention_gradient(const Op& op) {
+  const Shape query = heads_first(op, op.operands[0].shape()), value = heads_first(op, op.operands[2].shape());
+  const auto width = static_cast<uint64_t>(features(value)), depth = static_cast<uint64_t>(features(query));
+  const uint64_t rows = width == 0 ? 0 : element_count(op.operands[3]) / width;
+  const uint64_t of_score = 2 * (3 * depth + 2 * width) + 5 + 4 + 2 + (op.operands.size() > 4 ? 1 : 0);
+  return cost_of(op, rows * static_cast<uint64_t>(steps(value)) * of_score);
 }
 
 }  // namespace alloy::ir

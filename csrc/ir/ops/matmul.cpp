@@ -40,6 +40,15 @@ Expr transposed(Expr x) {
   return apply(OpCode::transpose, {x}, {{Attr::kPermutation, permutation}});
 }
 
+// True if all matrices of a stack are multiplied by one matrix from the right. Then its gradient, a sum over the stack,
+// is one product of matrices with all rows of the stack.
+bool multiplies_rows(const Expr& stack, const Expr& matrix) {
+  const Shape &a = stack.shape(), &b = matrix.shape();
+  return a.ranked() && a.rank() > 2 && b.is_static() && b.rank() == 2 && b.element_count() > 0;
+}
+
+Expr all_rows(Expr x, int64_t columns) { return reshape(x, {kUnknown, columns}); }
+
 }  // namespace
 
 void gradient_matmul(GradientRule& r) {
@@ -51,7 +60,9 @@ void gradient_matmul(GradientRule& r) {
     r.give(0, ta ? transposed(da) : da);
   }
   if (r.wants(1)) {
-    const Expr db = product_of(transposed(a), r.g());
+    const bool is_flat = !ta && multiplies_rows(a, b);
+    const Expr left = is_flat ? all_rows(a, b.shape()[0]) : a, g = is_flat ? all_rows(r.g(), b.shape()[1]) : r.g();
+    const Expr db = product_of(transposed(left), g);
     r.give(1, tb ? transposed(db) : db);
   }
 }

@@ -167,14 +167,16 @@ class Simplifier {
     return dims;
   }
 
-  // A transposition of the last two axes of an operand becomes a flag of the product.
+  // Transpositions of the last two axes of an operand become a flag of the product.
   Value product(Graph& graph, std::vector<Value> operands, ir::Attributes attributes) {
+    const auto is_turned = [](const Op& op) {
+      return op.code == OpCode::transpose && swaps_last_two(op.attributes.ints(Attr::kPermutation));
+    };
     for (size_t i = 0; i < 2; ++i) {
-      const Op& op = *operands[i].op;
-      if (op.code != OpCode::transpose || !swaps_last_two(op.attributes.ints(Attr::kPermutation))) continue;
       const Attr flag = i == 0 ? Attr::kTransposeA : Attr::kTransposeB;
-      attributes.set(flag, !attributes.flag(flag));
-      operands[i] = op.operands[0];
+      for (; is_turned(*operands[i].op); operands[i] = operands[i].op->operands[0]) {
+        attributes.set(flag, !attributes.flag(flag));
+      }
     }
     return shared(graph, OpCode::matmul, operands, attributes);
   }

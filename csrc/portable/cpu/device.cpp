@@ -18,6 +18,7 @@
 #include "cpu/executor.h"
 #include "cpu/kernel.h"
 #include "cpu/onednn/onednn.h"
+#include "cpu/passes/attention.h"
 #include "cpu/passes/pointwise.h"
 #include "cpu/product/choice.h"
 #include "ir/transform/walk.h"
@@ -155,6 +156,8 @@ class CpuDevice final : public device::Device {
   std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const override {
     return ir::has_op(graph, is_convolution) ? lower_convolutions(graph) : nullptr;
   }
+
+  std::unique_ptr<ir::Graph> combine(const ir::Graph& graph) const override { return find_attention(graph); }
 
   bool computes_narrow(const ir::Op& op) const override {
     if (!op.info().facts.products || !onednn_multiplies(op.operands[0].dtype())) return false;

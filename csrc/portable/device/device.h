@@ -124,6 +124,9 @@ class Device {
   virtual const FusionPolicy& fusion_policy() const noexcept = 0;
   // Rewrites a graph of static shapes before the compiler simplifies and fuses it; null if nothing changes.
   virtual std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const = 0;
+  // Replaces groups of ops of a simplified graph by ops that the device computes as one, before the compiler fuses
+  // others; null if nothing changes.
+  virtual std::unique_ptr<ir::Graph> combine(const ir::Graph& /*graph*/) const { return nullptr; }
   // True if the device has a kernel for an op of a type that is otherwise computed in a wider one: float16, bfloat16,
   // uint32, or integers of less than 4 bytes.
   virtual bool computes_narrow(const ir::Op& /*op*/) const { return false; }

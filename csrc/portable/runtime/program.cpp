@@ -34,6 +34,7 @@ Program::Program(device::Device& device, std::shared_ptr<device::Arena> arena, c
     pass(device.lower(*made));
     pass(compiler::widen(*made, device));
     pass(compiler::simplify(*made, device));
+    pass(device.combine(*made));
     return compiler::fuse(*made, device.fusion_policy());
   });
   assert(ir::verify(*special.graph).empty());

@@ -232,6 +232,7 @@ const std::map<std::string, std::string> kWithout = {
     {"rnn_gradient", "[rnn_gradient] The op has no gradient."},
     {"lstm_gradient", "[lstm_gradient] The op has no gradient."},
     {"gru_gradient", "[gru_gradient] The op has no gradient."},
+    {"scaled_dot_product_attention_gradient", "[scaled_dot_product_attention_gradient] The op has no gradient."},
 };
 
 // The structured ops, and ops with a slope in another operand, for which some floating operand whose elements are read

@@ -59,38 +59,99 @@ Arrays<double> cross_entropy(const Op& op, const Arrays<double>& in) {
   return {out};
 }
 
-// The weights of the values are the softmax of scale * query key^T + mask, for each query. Leading axes broadcast.
-Arrays<double> attention(const Op& op, const Arrays<double>& in) {
-  const double scale = op.attributes.number(Attr::kScale);
-  const int64_t features = in[0].dims[in[0].dims.size() - 1], others = in[1].dims[in[1].dims.size() - 2];
-  Array out(op.results[0].shape.dims());
+// (batch, steps, heads, features) as (batch, heads, steps, features), or back, if the op has this layout.
+Array heads_first(const Op& op, const Array& x) {
+  if (!op.attributes.flag(Attr::kStepsFirst)) return x;
+  Array out({x.dims[0], x.dims[2], x.dims[1], x.dims[3]});
   size_t next = 0;
-  for_each_index(out.dims, [&](const Dims& index) {
-    Dims query = index, key = index, score = index;
-    const int64_t last = index.size() - 1;
-    std::vector<double> scores(static_cast<size_t>(others));
-    for (int64_t k = 0; k < others; ++k) {
-      double& sum = scores[static_cast<size_t>(k)] = 0;
-      for (int64_t i = 0; i < features; ++i) {
-        query[last] = key[last] = i;
-        key[last - 1] = k;
-        sum += in[0].values[position(in[0].dims, query)] * in[1].values[position(in[1].dims, key)];
+  for_each_index(out.dims,
+                 [&](const Dims& i) { out.values[next++] = x.values[position(x.dims, {i[0], i[2], i[1], i[3]})]; });
+  return out;
+}
+
+// An index with other numbers as the last two.
+Dims with_last(Dims index, int64_t row, int64_t column) {
+  index[index.size() - 2] = row;
+  index[index.size() - 1] = column;
+  return index;
+}
+
+// The extents of an array with one element for each row.
+Dims rows_of(const Array& x) {
+  Dims dims = x.dims;
+  dims[dims.size() - 1] = 1;
+  return dims;
+}
+
+// The weights of all keys for the query of this index: the softmax of scale * query key^T + mask.
+std::vector<double> weights_of(const Op& op, const Array& query, const Array& key, const Array* mask,
+                               const Dims& index) {
+  const int64_t row = index[index.size() - 2], features = key.dims[key.dims.size() - 1];
+  std::vector<double> weights;
+  for (int64_t k = 0; k < key.dims[key.dims.size() - 2]; ++k) {
+    double sum = 0;
+    for (int64_t i = 0; i < features; ++i) {
+      sum += query.values[position(query.dims, with_last(index, row, i))] *
+             key.values[position(key.dims, with_last(index, k, i))];
+    }
+    const double added = mask == nullptr ? 0 : mask->values[position(mask->dims, with_last(index, row, k))];
+    weights.push_back(op.attributes.number(Attr::kScale) * sum + added);
+  }
+  const double greatest = *std::max_element(weights.begin(), weights.end());
+  double sum = 0;
+  for (double& w : weights) sum += w = std::exp(w - greatest);
+  for (double& w : weights) w /= sum;
+  return weights;
+}
+
+// Leading axes broadcast.
+Arrays<double> attention(const Op& op, const Arrays<double>& in) {
+  const Array query = heads_first(op, in[0]), key = heads_first(op, in[1]), value = heads_first(op, in[2]);
+  Array out = heads_first(op, Array(op.results[0].shape.dims()));
+  for_each_index(rows_of(out), [&](const Dims& index) {
+    const std::vector<double> weights = weights_of(op, query, key, in.size() > 3 ? &in[3] : nullptr, index);
+    for (int64_t i = 0; i < out.dims[out.dims.size() - 1]; ++i) {
+      double& sum = out.values[position(out.dims, with_last(index, index[index.size() - 2], i))];
+      for (size_t k = 0; k < weights.size(); ++k) {
+        sum += weights[k] * value.values[position(value.dims, with_last(index, static_cast<int64_t>(k), i))];
       }
-      score[last] = k;
-      sum = scale * sum + (in.size() > 3 ? in[3].values[position(in[3].dims, score)] : 0);
     }
-    const double greatest = *std::max_element(scores.begin(), scores.end());
-    double weights = 0, weighted = 0;
-    for (int64_t k = 0; k < others; ++k) {
-      const double weight = std::exp(scores[static_cast<size_t>(k)] - greatest);
-      key[last - 1] = k;
-      key[last] = index[last];
-      weights += weight;
-      weighted += weight * in[2].values[position(in[2].dims, key)];
-    }
-    out.values[next++] = weighted / weights;
   });
-  return {out};
+  return {heads_first(op, out)};
+}
+
+// With the weights w of a query and its incoming gradient g, the gradient of score k is w_k (g v_k - sum_j w_j g v_j).
+Arrays<double> attention_gradient(const Op& op, const Arrays<double>& in) {
+  const Array query = heads_first(op, in[0]), key = heads_first(op, in[1]), value = heads_first(op, in[2]),
+              incoming = heads_first(op, in[3]);
+  const double scale = op.attributes.number(Attr::kScale);
+  const int64_t depth = key.dims[key.dims.size() - 1], width = value.dims[value.dims.size() - 1];
+  Array of_query(query.dims), of_key(key.dims), of_value(value.dims);
+  for_each_index(rows_of(incoming), [&](const Dims& index) {
+    const int64_t row = index[index.size() - 2];
+    const std::vector<double> weights = weights_of(op, query, key, in.size() > 4 ? &in[4] : nullptr, index);
+    std::vector<double> of_weights(weights.size(), 0);
+    double mean = 0;
+    for (size_t k = 0; k < weights.size(); ++k) {
+      for (int64_t i = 0; i < width; ++i) {
+        const double g = incoming.values[position(incoming.dims, with_last(index, row, i))];
+        const size_t at = position(value.dims, with_last(index, static_cast<int64_t>(k), i));
+        of_weights[k] += g * value.values[at];
+        of_value.values[at] += g * weights[k];
+      }
+      mean += weights[k] * of_weights[k];
+    }
+    for (size_t k = 0; k < weights.size(); ++k) {
+      const double of_score = scale * weights[k] * (of_weights[k] - mean);
+      for (int64_t i = 0; i < depth; ++i) {
+        const size_t q = position(query.dims, with_last(index, row, i));
+        const size_t at = position(key.dims, with_last(index, static_cast<int64_t>(k), i));
+        of_query.values[q] += of_score * key.values[at];
+        of_key.values[at] += of_score * query.values[q];
+      }
+    }
+  });
+  return {heads_first(op, of_query), heads_first(op, of_key), heads_first(op, of_value)};
 }
 
 }  // namespace
@@ -101,6 +162,7 @@ Function<double> softmax(OpCode code) {
     case OpCode::log_softmax: return log_softmax;
     case OpCode::softmax_cross_entropy: return cross_entropy;
     case OpCode::scaled_dot_product_attention: return attention;
+    case OpCode::scaled_dot_product_attention_gradient: return attention_gradient;
     default: return nullptr;
   }
 }

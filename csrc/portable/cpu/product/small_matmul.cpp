@@ -37,18 +37,23 @@ HWY_INLINE void Block(const SmallProduct& p, const float* a, const float* b, siz
     }
   }
   for (size_t r = 0; r < rows; ++r) {
-    float* to = y + static_cast<int64_t>(r) * p.columns;
+    float* to = y + static_cast<int64_t>(r) * p.y_row;
+    float* const end = to + (vectors - 1) * lanes;
+    if (p.adds) {
+      for (size_t v = 0; v + 1 < vectors; ++v) sums[r][v] = hn::Add(sums[r][v], hn::LoadU(d, to + v * lanes));
+      sums[r][vectors - 1] = hn::Add(sums[r][vectors - 1], LoadUpTo(d, end, last, hn::Zero(d)));
+    }
     for (size_t v = 0; v + 1 < vectors; ++v) hn::StoreU(sums[r][v], d, to + v * lanes);
-    StoreUpTo(d, sums[r][vectors - 1], last, to + (vectors - 1) * lanes);
+    StoreUpTo(d, sums[r][vectors - 1], last, end);
   }
 }
 
 template <size_t vectors>
 HWY_INLINE void Stripe(const SmallProduct& p, const float* a, const float* b, size_t last, float* y) {
   int64_t row = 0;
-  for (; row + 6 <= p.rows; row += 6) Block<6, vectors>(p, a + row * p.a_row, b, last, y + row * p.columns);
-  for (; row + 2 <= p.rows; row += 2) Block<2, vectors>(p, a + row * p.a_row, b, last, y + row * p.columns);
-  if (row < p.rows) Block<1, vectors>(p, a + row * p.a_row, b, last, y + row * p.columns);
+  for (; row + 6 <= p.rows; row += 6) Block<6, vectors>(p, a + row * p.a_row, b, last, y + row * p.y_row);
+  for (; row + 2 <= p.rows; row += 2) Block<2, vectors>(p, a + row * p.a_row, b, last, y + row * p.y_row);
+  if (row < p.rows) Block<1, vectors>(p, a + row * p.a_row, b, last, y + row * p.y_row);
 }
 
 void Multiply(const SmallProduct& p, const float* a, const float* b, float* y) {
@@ -83,7 +88,7 @@ class SmallMatMul final : public Kernel {
  public:
   // If the elements of the right matrix's rows are not contiguous, it is transposed into scratch first.
   SmallMatMul(const SmallProduct& product, bool transposed)
-      : product_(product), multiply_(HWY_DYNAMIC_DISPATCH(FindSmallMultiply)()), transposed_(transposed) {}
+      : product_(product), multiply_(small_multiply()), transposed_(transposed) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     const auto* b = reinterpret_cast<const float*>(operands[1]);
@@ -108,8 +113,10 @@ class SmallMatMul final : public Kernel {
 
 }  // namespace
 
+SmallMultiply small_multiply() { return HWY_DYNAMIC_DISPATCH(FindSmallMultiply)(); }
+
 std::unique_ptr<Kernel> make_small_matmul(const ProductShape& s) {
-  const SmallProduct product{s.rows, s.inner, s.columns, s.a_row, s.a_column, s.columns};
+  const SmallProduct product{s.rows, s.inner, s.columns, s.a_row, s.a_column, s.columns, s.columns};
   return std::make_unique<SmallMatMul>(product, s.b_transposed());
 }
 

@@ -14,11 +14,6 @@ struct RecurrentWeights {
   int64_t gate_stride, unit_stride, depth_stride;
 };
 
-// A range of stripes, or of rows or units.
-struct Range {
-  int64_t begin, end;
-};
-
 // The loops of an instruction set.
 struct RowProductLoops {
   int64_t lanes;    // of a vector

@@ -9,6 +9,11 @@
 
 namespace alloy::cpu {
 
+// The numbers from `begin` up to `end`, without `end`.
+struct Range {
+  int64_t begin, end;
+};
+
 // A loop with less work stays on the caller's thread. The unit is one cheap element (an addition in the cache).
 inline constexpr int64_t kWorkWorthThreads = kMeasured.parallel_call;
 
