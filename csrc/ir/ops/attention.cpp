@@ -26,9 +26,16 @@ Shape heads_first(const Op& op, const Shape& shape) {
   return {shape[0], shape[2], shape[1], shape[3]};
 }
 
-DType attention_dtype(const Op& op) {
+// The number of operands but the random state and the rate of a dropout.
+size_t tensor_count(const Op& op) { return op.operands.size() - (op.attributes.flag(Attr::kDropout) ? 2 : 0); }
+
+// The type of the query. `fewest` is the number of operands without a mask and a dropout.
+DType attention_dtype(const Op& op, size_t fewest) {
+  if (tensor_count(op) != fewest && tensor_count(op) != fewest + 1) {
+    op.fail("Got " + std::to_string(op.operands.size()) + " operands");
+  }
   const DType dtype = operand(op, 0).dtype;
-  for (size_t i = 0; i < op.operands.size(); ++i) {
+  for (size_t i = 0; i < tensor_count(op); ++i) {
     if (!accepts(TypeClass::floating, operand(op, i).dtype)) {
       op.fail("Expected operands of a floating type, got " + text(operand(op, i)), Error::Kind::kType);
     }
@@ -70,7 +77,7 @@ Shape attended(const Op& op, size_t mask) {
             std::to_string(steps(value)) + " (shape " + to_string(value) + ")");
   }
   auto batch = broadcast(leading(query), leading(key));
-  if (batch && op.operands.size() > mask) {
+  if (batch && tensor_count(op) > mask) {
     batch = leading(masked(op, with_last(*batch, steps(query), steps(key)), operand(op, mask).shape));
   }
   if (batch) batch = broadcast(*batch, leading(value));
@@ -84,12 +91,12 @@ Shape attended(const Op& op, size_t mask) {
 }  // namespace
 
 Types infer_scaled_dot_product_attention(const Op& op) {
-  const DType dtype = attention_dtype(op);
+  const DType dtype = attention_dtype(op, 3);
   return {{dtype, all_ranked(op) ? heads_first(op, attended(op, 3)) : Shape::unranked()}};
 }
 
 Types infer_scaled_dot_product_attention_gradient(const Op& op) {
-  attention_dtype(op);
+  attention_dtype(op, 4);
   if (all_ranked(op)) {
     const Shape result = heads_first(op, attended(op, 4)), &incoming = operand(op, 3).shape;
     const auto both = broadcast(result, incoming);
@@ -147,7 +154,7 @@ Cost cost_scaled_dot_product_attention(const Op& op) {
   const Shape query = heads_first(op, op.operands[0].shape()), value = heads_first(op, op.operands[2].shape());
   const auto width = static_cast<uint64_t>(features(value));
   const uint64_t rows = width == 0 ? 0 : element_count(op.result()) / width;
-  const uint64_t of_score = 2 * (static_cast<uint64_t>(features(query)) + width) + (op.operands.size() > 3 ? 6 : 5);
+  const uint64_t of_score = 2 * (static_cast<uint64_t>(features(query)) + width) + (tensor_count(op) > 3 ? 6 : 5);
   return cost_of(op, element_count(op.operands[0]) + rows * static_cast<uint64_t>(steps(value)) * of_score);
 }
 
@@ -157,7 +164,7 @@ Cost cost_scaled_dot_product_attention_gradient(const Op& op) {
   const Shape query = heads_first(op, op.operands[0].shape()), value = heads_first(op, op.operands[2].shape());
   const auto width = static_cast<uint64_t>(features(value)), depth = static_cast<uint64_t>(features(query));
   const uint64_t rows = width == 0 ? 0 : element_count(op.operands[3]) / width;
-  const uint64_t of_score = 2 * (3 * depth + 2 * width) + 5 + 4 + 2 + (op.operands.size() > 4 ? 1 : 0);
+  const uint64_t of_score = 2 * (3 * depth + 2 * width) + 5 + 4 + 2 + (tensor_count(op) > 4 ? 1 : 0);
   return cost_of(op, rows * static_cast<uint64_t>(steps(value)) * of_score);
 }
 

@@ -50,6 +50,7 @@ Types infer_random(const Op& op) {
     refuse_number(op, "bounds whose distance a float32 can hold", high - low);
   }
   if (distribution != "uniform" && deviation < 0) refuse_number(op, "a standard deviation of 0 or more", deviation);
+  if (op.attributes.flag(Attr::kUnread)) return {{like.dtype, Shape({0})}, expected};
   return {like, expected};
 }
 

@@ -167,15 +167,21 @@ class Simplifier {
     return dims;
   }
 
-  // Transpositions of the last two axes of an operand become a flag of the product.
+  // Transpositions of the last two axes of an operand, also before a cast, become a flag of the product.
   Value product(Graph& graph, std::vector<Value> operands, ir::Attributes attributes) {
     const auto is_turned = [](const Op& op) {
       return op.code == OpCode::transpose && swaps_last_two(op.attributes.ints(Attr::kPermutation));
     };
     for (size_t i = 0; i < 2; ++i) {
       const Attr flag = i == 0 ? Attr::kTransposeA : Attr::kTransposeB;
-      for (; is_turned(*operands[i].op); operands[i] = operands[i].op->operands[0]) {
+      for (;;) {
+        const Op& op = *operands[i].op;
+        const bool is_cast = op.code == OpCode::cast;
+        const Op& turned = is_cast ? *op.operands[0].op : op;
+        if (!is_turned(turned)) break;
         attributes.set(flag, !attributes.flag(flag));
+        operands[i] = turned.operands[0];
+        if (is_cast) operands[i] = shared(graph, OpCode::cast, {operands[i]}, op.attributes);
       }
     }
     return shared(graph, OpCode::matmul, operands, attributes);

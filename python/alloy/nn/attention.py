@@ -12,6 +12,7 @@ from alloy.nn.layer import Layer
 from alloy.ops import cast, cumsum, expand_dims, logical_and, matmul, reshape, tile, transpose, where
 from alloy.ops.apply import apply, as_tensor
 from alloy.ops.attention import added, attention_weights, scaled_dot_product_attention
+from alloy.ops.elementwise import widened
 
 
 class MultiHeadAttention(Layer):
@@ -71,8 +72,8 @@ class MultiHeadAttention(Layer):
         v = self._heads(self.value(value, training), self.value_dim)
         mask = self._mask(q, k, attention_mask)
         if self.dropout is not None and training:
-            weights = self.dropout(attention_weights(q * self.key_dim**-0.5, k, mask), training)
-            y = matmul(cast(weights, v.dtype), v)
+            weights = self.dropout(attention_weights(widened(q) * self.key_dim**-0.5, k, mask), training)
+            y = cast(matmul(weights, cast(v, weights.dtype)), v.dtype)
         else:
             y = scaled_dot_product_attention(q, k, v, attn_mask=mask)
         y = transpose(y, (0, 2, 1, 3))

@@ -61,6 +61,5 @@ def zeros_where_blind(x: Tensor, mask: Tensor) -> Tensor:
 def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
     """Returns the weights of values, (..., steps, others), in at least float32, of a query that is scaled."""
     rank = key.ndim
-    scores = matmul(query, transpose(key, (*range(rank - 2), rank - 1, rank - 2)))
-    scores = widened(scores)
+    scores = matmul(widened(query), transpose(widened(key), (*range(rank - 2), rank - 1, rank - 2)))
     return softmax(scores) if mask is None else zeros_where_blind(softmax(scores + added(mask)), mask)

@@ -8,6 +8,7 @@
 
 #include "interpreter.h"
 #include "ir/grammar.h"
+#include "ir/rules/composites.h"
 #include "ir/text/text.h"
 #include "ir/transform/gradients.h"
 
@@ -62,7 +63,8 @@ void expect_found(Program& p, const std::vector<Value>& results, int64_t attenti
   for (const Value& v : p.x) {
     arrays.emplace_back(v.shape().dims());
     for (size_t i = 0; i < arrays.back().size(); ++i) {
-      arrays.back().values[i] = std::sin(static_cast<double>(i * 7 + 13 * arrays.size()));
+      const double number = std::sin(static_cast<double>(i * 7 + 13 * arrays.size()));
+      arrays.back().values[i] = v.dtype() == DType::int32 ? std::floor(number * 1e9) : number;
     }
   }
   const auto run = [&](const Graph& graph) {
@@ -126,6 +128,31 @@ TEST(FindAttention, TakesHeadsAsLayersHaveThem) {
   expect_found(p, with_gradients(p, y, {p.x[0], p.x[1], p.x[2]}), 1, 1);
   const std::unique_ptr<Graph> found = cpu::find_attention(*simplify(*resolve_shapes(p.graph), cpu::cpu_device()));
   EXPECT_EQ(count(*found, OpCode::transpose), 0) << print(*found);
+}
+
+// The random numbers are not drawn, but the state advances by them.
+TEST(FindAttention, FindsDropout) {
+  for (bool differentiated : {false, true}) {
+    Program p(kHeads);
+    const Value state = placeholder(p.graph, {DType::int32, {7}}), weights = p.softmax(p.scores(p.x[0], p.x[1]));
+    p.x.push_back(state);
+    Op* const random =
+        p.graph.add(OpCode::random,
+                    {state, p.op(OpCode::empty, {}, {{Attr::kShape, weights.shape()}, {Attr::kDtype, DType::float32}})},
+                    {{Attr::kDistribution, std::string("uniform")},
+                     {Attr::kSampling, std::string("inverse_cdf")},
+                     {Attr::kLow, 0.0},
+                     {Attr::kHigh, 1.0},
+                     {Attr::kMean, 0.0},
+                     {Attr::kDeviation, 1.0}});
+    const Value dropped =
+        ir::compose(p.graph, ir::Composite::dropout, {weights, p.number(0.25), random->result()}, {})[0];
+    const Value y = p.op(OpCode::matmul, {dropped, p.x[2]});
+    std::vector<Value> results =
+        differentiated ? with_gradients(p, y, {p.x[0], p.x[1], p.x[2]}) : std::vector<Value>{y};
+    results.push_back(random->result(1));
+    expect_found(p, results, 1, differentiated);
+  }
 }
 
 TEST(FindAttention, LeavesWhatElseUsesScoresOrWeights) {

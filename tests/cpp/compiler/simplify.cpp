@@ -101,6 +101,15 @@ TEST(Simplify, MovesTranspositionsIntoProducts) {
                     {"matmul(%0, %0) {transpose_a = true, transpose_b = false} : float32(3, 3)"}, "%4");
   expect_simplified({turned, "matmul(%4, %4) {transpose_a = true, transpose_b = false} : float32(2, 2)"}, "%5",
                     {"matmul(%0, %0) {transpose_a = false, transpose_b = true} : float32(2, 2)"}, "%4");
+  // Two of them cancel, and a cast does not hide one.
+  expect_simplified({turned, "transpose(%4) {permutation = [1, 0]} : float32(2, 3)",
+                     "matmul(%5, %0) {transpose_a = true, transpose_b = false} : float32(3, 3)"},
+                    "%6", {"matmul(%0, %0) {transpose_a = true, transpose_b = false} : float32(3, 3)"}, "%4");
+  expect_simplified(
+      {turned, "cast(%4) {dtype = float16} : float16(3, 2)", "cast(%0) {dtype = float16} : float16(2, 3)",
+       "matmul(%5, %6) : float16(3, 3)"},
+      "%7", {"cast(%0) {dtype = float16} : float16(2, 3)", "matmul(%4, %4) {transpose_a = true} : float16(3, 3)"},
+      "%5");
   expect_simplified({"broadcast_to(%0) {shape = (4, 2, 3)} : float32(4, 2, 3)",
                      "transpose(%4) {permutation = [0, 2, 1]} : float32(4, 3, 2)",
                      "matmul(%5, %0) {transpose_a = false, transpose_b = false} : float32(4, 3, 3)"},

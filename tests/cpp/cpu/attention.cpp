@@ -1,6 +1,7 @@
 // Attention and its gradient, against sums in double precision.
 #include "cpu/kernel_testing.h"
 #include "cpu/threads/parallel.h"
+#include "ir/rules/random_state.h"
 
 namespace alloy::test {
 namespace {
@@ -91,6 +92,29 @@ TEST_P(Simd, AttentionStepsFirst) {
     expect_meaning(OpCode::scaled_dot_product_attention, inputs, attributes, 8, kError);
     inputs.insert(inputs.begin() + 3, random_.tensor({2, 53, heads, 5}));
     expect_meaning(OpCode::scaled_dot_product_attention_gradient, inputs, attributes, 8, kError);
+  }
+}
+
+// With the random numbers of an array of all weights.
+TEST_P(Simd, AttentionDropout) {
+  const ir::RandomState words = ir::random_state(7);
+  Tensor state({DType::int32, {7}}), rate({DType::float32, {}});
+  for (int64_t i = 0; i < 7; ++i) state.set(i, words[static_cast<size_t>(i)]);
+  for (double probability : {0.0, 0.3, 1.0}) {
+    rate.set(0, probability);
+    for (const Sizes& s : kSizes) {
+      for (bool masked : {false, true}) {
+        std::vector<Tensor> inputs = {random_.tensor(matrix(s.batch, s.queries, s.features)),
+                                      random_.tensor(matrix(s.batch, s.keys, s.features)),
+                                      random_.tensor(matrix(s.batch, s.keys, s.width))};
+        if (masked) inputs.push_back(causal(s.queries, s.keys));
+        inputs.insert(inputs.end(), {state, rate});
+        const Attributes attributes{{Attr::kScale, 0.3}, {Attr::kDropout, true}};
+        expect_meaning(OpCode::scaled_dot_product_attention, inputs, attributes, 8, kError);
+        inputs.insert(inputs.begin() + 3, random_.tensor(matrix(s.batch, s.queries, s.width)));
+        expect_meaning(OpCode::scaled_dot_product_attention_gradient, inputs, attributes, 8, kError);
+      }
+    }
   }
 }
 

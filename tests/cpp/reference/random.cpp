@@ -42,7 +42,7 @@ Arrays<double> numbers(const Op& op, const Arrays<double>& in) {
   const Stream stream(state);
   Array out(op.results[0].shape.dims()), next = in[0];
   for (size_t i = 0; i < out.size(); ++i) out.values[i] = number_of(op, stream, i);
-  const PhiloxBlock behind = stream.counter_at((out.size() + 3) / 4);
+  const PhiloxBlock behind = stream.counter_at((count_of(op.operands[1].shape().dims()) + 3) / 4);
   for (size_t i = 0; i < 4; ++i) next.values[i + 1] = static_cast<int32_t>(behind[i]);
   return {out, next};
 }

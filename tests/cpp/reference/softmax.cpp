@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "reference/philox.h"
 #include "reference/reference.h"
 
 namespace alloy::reference {
@@ -104,16 +105,39 @@ std::vector<double> weights_of(const Op& op, const Array& query, const Array& ke
   return weights;
 }
 
+// The factor of each weight of the query of this index: with a dropout 1 / (1 - rate), or 0 where the random number is
+// below the rate.
+std::vector<double> kept(const Op& op, const Arrays<double>& in, const Dims& index, const Dims& rows, size_t keys) {
+  std::vector<double> factors(keys, 1);
+  if (!op.attributes.flag(Attr::kDropout)) return factors;
+  const Array &words = in[in.size() - 2], &rate = in[in.size() - 1];
+  uint32_t state[7];
+  for (size_t i = 0; i < 7; ++i) state[i] = static_cast<uint32_t>(static_cast<int64_t>(words.values[i]));
+  const Stream stream(state);
+  for (size_t k = 0; k < keys; ++k) {
+    const bool is_kept = stream.unit(position(rows, index) * keys + k) >= rate.values[0];
+    factors[k] = is_kept && rate.values[0] != 1 ? 1 / (1 - rate.values[0]) : 0;
+  }
+  return factors;
+}
+
+// The mask, if the op has one behind this number of operands.
+const Array* mask_of(const Op& op, const Arrays<double>& in, size_t operands) {
+  return in.size() - (op.attributes.flag(Attr::kDropout) ? 2 : 0) > operands ? &in[operands] : nullptr;
+}
+
 // Leading axes broadcast.
 Arrays<double> attention(const Op& op, const Arrays<double>& in) {
   const Array query = heads_first(op, in[0]), key = heads_first(op, in[1]), value = heads_first(op, in[2]);
   Array out = heads_first(op, Array(op.results[0].shape.dims()));
   for_each_index(rows_of(out), [&](const Dims& index) {
-    const std::vector<double> weights = weights_of(op, query, key, in.size() > 3 ? &in[3] : nullptr, index);
+    const std::vector<double> weights = weights_of(op, query, key, mask_of(op, in, 3), index),
+                              factors = kept(op, in, index, rows_of(out), weights.size());
     for (int64_t i = 0; i < out.dims[out.dims.size() - 1]; ++i) {
       double& sum = out.values[position(out.dims, with_last(index, index[index.size() - 2], i))];
       for (size_t k = 0; k < weights.size(); ++k) {
-        sum += weights[k] * value.values[position(value.dims, with_last(index, static_cast<int64_t>(k), i))];
+        sum +=
+            factors[k] * weights[k] * value.values[position(value.dims, with_last(index, static_cast<int64_t>(k), i))];
       }
     }
   });
@@ -129,15 +153,16 @@ Arrays<double> attention_gradient(const Op& op, const Arrays<double>& in) {
   Array of_query(query.dims), of_key(key.dims), of_value(value.dims);
   for_each_index(rows_of(incoming), [&](const Dims& index) {
     const int64_t row = index[index.size() - 2];
-    const std::vector<double> weights = weights_of(op, query, key, in.size() > 4 ? &in[4] : nullptr, index);
+    const std::vector<double> weights = weights_of(op, query, key, mask_of(op, in, 4), index),
+                              factors = kept(op, in, index, rows_of(incoming), weights.size());
     std::vector<double> of_weights(weights.size(), 0);
     double mean = 0;
     for (size_t k = 0; k < weights.size(); ++k) {
       for (int64_t i = 0; i < width; ++i) {
         const double g = incoming.values[position(incoming.dims, with_last(index, row, i))];
         const size_t at = position(value.dims, with_last(index, static_cast<int64_t>(k), i));
-        of_weights[k] += g * value.values[at];
-        of_value.values[at] += g * weights[k];
+        of_weights[k] += factors[k] * g * value.values[at];
+        of_value.values[at] += factors[k] * g * weights[k];
       }
       mean += weights[k] * of_weights[k];
     }

@@ -67,6 +67,18 @@ def test_an_attention_and_its_gradients_are_two_kernels(shape, masked, graph, rn
     assert not {"softmax", "matmul"} & set(kinds)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_a_layer_with_dropout_never_holds_the_weights_of_an_attention(dtype, graph, rng):
+    x = graph.placeholder((2, 20, 16))
+    layer = al.nn.MultiHeadAttention(2, 8, dropout=0.2, use_causal_mask=True)
+    loss = al.sum(al.square(al.cast(layer(al.cast(x, dtype), training=True), "float32")))
+    step = graph.compile([x], [loss], al.SGD(0.1).minimize(loss) + layer.updates)
+    kernels = step.profile(rng.standard_normal((2, 20, 16), np.float32), runs=1).kernels
+    kinds = [kernel.kind for kernel in kernels]
+    assert kinds.count("scaled_dot_product_attention") == kinds.count("scaled_dot_product_attention_gradient") == 1
+    assert all(kernel.shape[-2:] != (20, 20) for kernel in kernels if kernel.shape[:1] == (2,))
+
+
 def test_an_executable_is_as_before_after_a_profile(step):
     executable, x, w = step
     executable.profile(x, runs=1)

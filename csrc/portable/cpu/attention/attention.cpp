@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "cpu/families.h"
 #include "cpu/product/small_matmul.h"
+#include "cpu/random/random.h"
 #include "cpu/threads/parallel.h"
 #include "ir/rounding.h"
 
@@ -43,6 +45,8 @@ struct AttentionLoops {
   // Turns what `weigh` made, and gradients of weights, into weights and into gradients of the products.
   void (*differentiate)(float* weights, float* gradients, int64_t begin, int64_t end, float scale, float inverse);
   void (*multiply_row)(float* row, int64_t count, float factor);
+  // Multiplies numbers by the factor where the random number is at least the rate, and makes the others 0.
+  void (*drop)(float* x, const float* random, int64_t count, float rate, float factor);
 };
 
 }  // namespace alloy::cpu
@@ -167,7 +171,18 @@ void MultiplyRow(float* row, int64_t count, float factor) {
   });
 }
 
-AttentionLoops FindAttentionLoops() { return {PanelKeys(), &PackPanels, &Hides, &Weigh, &Differentiate, &MultiplyRow}; }
+void Drop(float* x, const float* random, int64_t count, float rate, float factor) {
+  const FloatTag d;
+  ForVectors(d, count, [&](size_t i, size_t n) HWY_ATTR {
+    const auto is_kept = hn::Ge(LoadUpTo(d, random + i, n, hn::Zero(d)), hn::Set(d, rate));
+    const auto kept = hn::Mul(LoadUpTo(d, x + i, n, hn::Zero(d)), hn::Set(d, factor));
+    StoreUpTo(d, hn::IfThenElseZero(is_kept, kept), n, x + i);
+  });
+}
+
+AttentionLoops FindAttentionLoops() {
+  return {PanelKeys(), &PackPanels, &Hides, &Weigh, &Differentiate, &MultiplyRow, &Drop};
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace alloy::cpu
@@ -229,8 +244,8 @@ Matrices matrices_of(const Shape& shape, bool steps_first, const Dims& batch) {
 
 // The extents and places of an attention's operands, and its division into bands.
 struct AttentionPlan {
-  // `output` is the shape of the result or of its gradient, and `mask` the number of the mask's operand.
-  AttentionPlan(const Op& op, const Shape& output, size_t mask) : loops(HWY_DYNAMIC_DISPATCH(FindAttentionLoops)()) {
+  // `output` is the shape of the result or of its gradient, and `next` the number of the operand behind all others.
+  AttentionPlan(const Op& op, const Shape& output, size_t next) : loops(HWY_DYNAMIC_DISPATCH(FindAttentionLoops)()) {
     const bool steps_first = op.attributes.flag(Attr::kStepsFirst);
     Dims dims = output.dims();
     if (steps_first) std::swap(dims[1], dims[2]);
@@ -245,11 +260,14 @@ struct AttentionPlan {
     const Shape& keys_shape = op.operands[1].shape();
     keys = keys_shape[keys_shape.rank() - (steps_first ? 3 : 2)];
     scale = static_cast<float>(op.attributes.number(Attr::kScale));
-    if (mask < op.operands.size()) {
-      const Shape& shape = op.operands[mask].shape();
-      this->mask = matrices_of(shape, false, batch);
+    const bool drops = op.attributes.flag(Attr::kDropout);
+    if (op.operands.size() > next + (drops ? 2 : 0)) {
+      const Shape& shape = op.operands[next].shape();
+      mask = matrices_of(shape, false, batch);
       mask_step = shape.rank() > 0 && shape[shape.rank() - 1] > 1 ? 1 : 0;
+      mask_operand = next++;
     }
+    if (drops) state_operand = next;
     width = ir::round_up(keys, loops.panel);
     pitch = width + kCacheLine / static_cast<int64_t>(sizeof(float));  // rows of a power of two would share cache sets
     const int64_t most = std::clamp(kBandFloats / pitch, 2 * kRowsAtOnce, kBandRows) / kRowsAtOnce * kRowsAtOnce;
@@ -300,9 +318,9 @@ struct AttentionPlan {
   }
 
   // Computes the weights of a band, each times the sum of its row, in `scores`, and 1 / sum of each row.
-  Range weigh(const std::byte* const* operands, const std::byte* mask_memory, int64_t item, int64_t first, int64_t rows,
-              const float* packed_key, float* scores, float* inverses) const {
-    const float* const mask_rows = mask_memory == nullptr ? nullptr : mask.at(mask_memory, item) + first * mask.row;
+  Range weigh(const std::byte* const* operands, int64_t item, int64_t first, int64_t rows, const float* packed_key,
+              float* scores, float* inverses) const {
+    const float* const mask_rows = mask_operand ? mask.at(operands[*mask_operand], item) + first * mask.row : nullptr;
     const Range range = mask_rows == nullptr ? Range{0, keys} : seen(mask_rows, rows);
     multiply_panels(query.at(operands[0], item) + first * query.row, query.row, query.columns, rows, packed_key, range,
                     scores);
@@ -313,6 +331,28 @@ struct AttentionPlan {
     return range;
   }
 
+  // The dropout of one run.
+  struct Dropout {
+    Philox stream;
+    float rate, factor;  // 0 instead of 1 / 0
+  };
+  std::optional<Dropout> dropout(const std::byte* const* operands) const {
+    if (!state_operand) return std::nullopt;
+    float rate = 0;
+    std::memcpy(&rate, operands[*state_operand + 1], sizeof rate);
+    return Dropout{Philox::of(operands[*state_operand]), rate, rate == 1 ? 0 : 1 / (1 - rate)};
+  }
+  // Draws the random numbers of a row's keys, in the order of an array of all weights. Returns the first one's place.
+  const float* draw(const Dropout& d, int64_t item, int64_t row, Range range, float* room) const {
+    const int64_t begin = (item * queries + row) * keys + range.begin, end = begin + range.end - range.begin;
+    const int64_t block = begin / 4;
+    fill(d.stream.behind(static_cast<uint64_t>(block)), unit, 0, ir::divide_up(end - 4 * block, 4), end - 4 * block,
+         reinterpret_cast<std::byte*>(room));
+    return room + (begin - 4 * block);
+  }
+  // The floats of the room for a row's random numbers.
+  int64_t random_floats() const { return state_operand ? width + kCacheLine / int64_t{sizeof(float)} : 0; }
+
   // The work of the band of one item, in units of parallel_for, with this many products of scores.
   int64_t work(int64_t products) const {
     return band_rows * width * (products * std::max(query.columns, value.columns) / 8 + 2);
@@ -320,7 +360,10 @@ struct AttentionPlan {
 
   AttentionLoops loops;
   SmallMultiply multiply = small_multiply();
+  FillLoop fill = random_fill();
+  Numbers unit = unit_numbers();
   Matrices query, key, value, out, mask;
+  std::optional<size_t> mask_operand, state_operand;
   int64_t items, queries, keys, mask_step = 0;
   float scale;
   int64_t width, pitch;  // of a row of scores: the keys in whole panels, and the distance to the next row
@@ -329,20 +372,22 @@ struct AttentionPlan {
 
 int64_t whole_lines(int64_t floats) { return ir::round_up(floats, kCacheLine / static_cast<int64_t>(sizeof(float))); }
 
-// Operands: query, key, value[, mask].
+// Operands: query, key, value[, mask][, random state, rate].
 class AttentionKernel final : public Kernel {
  public:
-  explicit AttentionKernel(const Op& op) : plan_(op, op.results[0].shape, 3), has_mask_(op.operands.size() > 3) {
+  explicit AttentionKernel(const Op& op) : plan_(op, op.results[0].shape, 3) {
     key_floats_ = whole_lines(plan_.width * plan_.key.columns);
     scores_floats_ = plan_.band_rows * plan_.pitch;
-    own_floats_ = key_floats_ + scores_floats_ + whole_lines(plan_.band_rows);
+    own_floats_ = key_floats_ + scores_floats_ + whole_lines(plan_.band_rows) + plan_.random_floats();
   }
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     const AttentionPlan& p = plan_;
+    const auto dropout = p.dropout(operands);
     parallel_shares(p.items * p.bands, p.work(2), [&](int64_t share, int64_t begin, int64_t end) {
       float* const packed = reinterpret_cast<float*>(scratch) + share * own_floats_;
-      float *const scores = packed + key_floats_, *const inverses = scores + scores_floats_;
+      float *const scores = packed + key_floats_, *const inverses = scores + scores_floats_,
+                   *const random = inverses + whole_lines(p.band_rows);
       int64_t of_packed = -1;
       for (int64_t i = begin; i < end; ++i) {
         const int64_t item = i / p.bands, first = i % p.bands * p.band_rows;
@@ -351,8 +396,11 @@ class AttentionKernel final : public Kernel {
           of_packed = p.key.offsets[item];
           p.loops.pack(p.key.at(operands[1], item), p.keys, p.key.columns, p.key.row, packed);
         }
-        const Range range =
-            p.weigh(operands, has_mask_ ? operands[3] : nullptr, item, first, rows, packed, scores, inverses);
+        const Range range = p.weigh(operands, item, first, rows, packed, scores, inverses);
+        for (int64_t r = 0; dropout && r < rows; ++r) {
+          p.loops.drop(scores + r * p.pitch + range.begin, p.draw(*dropout, item, first + r, range, random),
+                       range.end - range.begin, dropout->rate, dropout->factor);
+        }
         float* const y = p.out.at(results[0], item) + first * p.out.row;
         p.multiply_scores(scores, range, rows, p.value.at(operands[2], item), p.value.row, p.value.columns, y,
                           p.out.row);
@@ -364,24 +412,22 @@ class AttentionKernel final : public Kernel {
 
  private:
   AttentionPlan plan_;
-  bool has_mask_;
   int64_t key_floats_, scores_floats_, own_floats_;
 };
 
-// Operands: query, key, value, incoming gradient[, mask]. Each item's bands are divided into parts, so that there are
-// enough parts for all threads. Each part adds to its own gradients of the key and value; with several parts, these are
-// in scratch and added up in the end.
+// Operands: query, key, value, incoming gradient[, mask][, random state, rate]. Each item's bands are divided into
+// parts, so that there are enough parts for all threads. Each part adds to its own gradients of the key and value; with
+// several parts, these are in scratch and added up in the end.
 class AttentionGradientKernel final : public Kernel {
  public:
-  explicit AttentionGradientKernel(const Op& op)
-      : plan_(op, op.operands[3].shape(), 4), has_mask_(op.operands.size() > 4) {
+  explicit AttentionGradientKernel(const Op& op) : plan_(op, op.operands[3].shape(), 4) {
     const AttentionPlan& p = plan_;
     const int64_t wanted = p.items % threads() == 0 ? 1 : ir::divide_up(int64_t{4} * threads(), p.items);
     parts_ = std::min(wanted, p.bands);
     key_floats_ = whole_lines(p.width * p.key.columns);
     value_floats_ = whole_lines(p.width * p.value.columns);
     scores_floats_ = p.band_rows * p.pitch;
-    own_floats_ = key_floats_ + value_floats_ + 2 * scores_floats_ + whole_lines(p.band_rows);
+    own_floats_ = key_floats_ + value_floats_ + 2 * scores_floats_ + whole_lines(p.band_rows) + p.random_floats();
     if (parts_ > 1) part_floats_ = p.keys * (p.key.columns + p.value.columns);
   }
 
@@ -433,7 +479,9 @@ class AttentionGradientKernel final : public Kernel {
                     float* query_gradient, const Places& to) const {
     const AttentionPlan& p = plan_;
     float *const packed_value = packed_key + key_floats_, *const weights = packed_value + value_floats_,
-                 *const gradients = weights + scores_floats_, *const inverses = gradients + scores_floats_;
+                 *const gradients = weights + scores_floats_, *const inverses = gradients + scores_floats_,
+                 *const random = inverses + whole_lines(p.band_rows);
+    const auto dropout = p.dropout(operands);
     const float *const query = p.query.at(operands[0], item), *const key = p.key.at(operands[1], item),
                        *const incoming = p.out.at(operands[3], item);
     p.loops.pack(key, p.keys, p.key.columns, p.key.row, packed_key);
@@ -445,12 +493,17 @@ class AttentionGradientKernel final : public Kernel {
     for (int64_t band = bands.begin; band < bands.end; ++band) {
       const int64_t first = band * p.band_rows, rows = std::min(p.band_rows, p.queries - first);
       const float *const q = query + first * p.query.row, *const g = incoming + first * p.out.row;
-      const Range range =
-          p.weigh(operands, has_mask_ ? operands[4] : nullptr, item, first, rows, packed_key, weights, inverses);
+      const Range range = p.weigh(operands, item, first, rows, packed_key, weights, inverses);
       p.multiply_panels(g, p.out.row, p.value.columns, rows, packed_value, range, gradients);
       for (int64_t r = 0; r < rows; ++r) {
-        p.loops.differentiate(weights + r * p.pitch, gradients + r * p.pitch, range.begin, range.end, p.scale,
-                              inverses[r]);
+        float *const w = weights + r * p.pitch, *const of_w = gradients + r * p.pitch;
+        const auto drop = [&](float* row, const float* numbers) {
+          p.loops.drop(row + range.begin, numbers, range.end - range.begin, dropout->rate, dropout->factor);
+        };
+        const float* const numbers = dropout ? p.draw(*dropout, item, first + r, range, random) : nullptr;
+        if (dropout) drop(of_w, numbers);
+        p.loops.differentiate(w, of_w, range.begin, range.end, p.scale, inverses[r]);
+        if (dropout) drop(w, numbers);
       }
       p.multiply_scores(gradients, range, rows, key, p.key.row, p.key.columns, query_gradient + first * p.query.row,
                         p.query.row);
@@ -466,7 +519,6 @@ class AttentionGradientKernel final : public Kernel {
   }
 
   AttentionPlan plan_;
-  bool has_mask_;
   int64_t parts_, key_floats_, value_floats_, scores_floats_, own_floats_, part_floats_ = 0;
 };
 

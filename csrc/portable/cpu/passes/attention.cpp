@@ -25,12 +25,14 @@ constexpr int64_t kMostFeatures = 256;
 
 int64_t from_end(const Shape& shape, int64_t i) { return shape[shape.rank() - i]; }
 
-// The values and ops of one attention. Ops are null if the graph lacks them.
+// The values and ops of one attention. Values and ops that the graph lacks are null.
 struct Attention {
   Value query, key, value, mask, incoming;
   double scale = 1;
   bool steps_first = false;
   const Op *output = nullptr, *query_gradient = nullptr, *key_gradient = nullptr, *value_gradient = nullptr;
+  const Op* random = nullptr;  // draws the numbers of a dropout
+  Value rate;
 
   std::vector<const Op*> gradients() const {
     std::vector<const Op*> list = {query_gradient, key_gradient, value_gradient};
@@ -129,9 +131,12 @@ class Finder {
     a.query = scores.op->operands[0];
     a.key = scores.op->operands[1];
     a.scale = factor;
-    if (!find_output(weights, a)) return std::nullopt;
+    const Op* const dropout = dropout_of(weights, a);
+    const Value used = dropout == nullptr ? weights : dropout->result();
+    if (!find_output(used, a)) return std::nullopt;
     const bool has_gradient = users(weights).size() > 1;
-    if (has_gradient && !find_gradients(weights, factor, a)) return std::nullopt;
+    if (has_gradient && !find_gradients(weights, dropout, factor, a)) return std::nullopt;
+    if (a.random != nullptr && !is_own_dropout(*dropout, has_gradient)) return std::nullopt;
     if (!take_scale_of_query(a) || !has_good_shapes(a, has_gradient) || !comes_before_results(a)) return std::nullopt;
     put_steps_first(a);
     return a;
@@ -143,7 +148,60 @@ class Finder {
     return v.shape() == shape && is_product(*(inner ? inner->x : v).op, false, true);
   }
 
-  // The product of the weights and the value.
+  // ---- dropout: select(random >= rate, weights / (1 - rate), 0), and the same of gradients ----
+
+  static const ir::Literal* literal_of(Value v) {
+    const bool is_number = v.op->code == OpCode::constant && v.shape().element_count() == 1;
+    return is_number ? v.op->attributes.get<ir::LiteralRef>(Attr::kValue).get() : nullptr;
+  }
+  static bool is_number(Value v, double number) {
+    const ir::Literal* const literal = literal_of(v);
+    return literal != nullptr && literal->at(0) == number;
+  }
+
+  // The op whose result are the weights after a dropout, whose random numbers and rate `a` receives; null without one.
+  const Op* dropout_of(Value weights, Attention& a) const {
+    for (const Op* op : users(weights)) {
+      if (op == nullptr || op->code != OpCode::divide_no_nan || op->operands[0] != weights) continue;
+      const Op* const select = user(op->result());
+      if (select == nullptr || select->code != OpCode::select || select->operands[1] != op->result()) continue;
+      const Op& compare = *select->operands[0].op;
+      if (compare.code != OpCode::greater_equal || compare.operands[0].op->code != OpCode::random) continue;
+      const ir::Literal* const rate = literal_of(compare.operands[1]);
+      const bool fits = rate != nullptr && is_number(select->operands[2], 0) && compare.block == weights.op->block &&
+                        is_number(op->operands[1], static_cast<double>(1.0F - static_cast<float>(rate->at(0)))) &&
+                        is_unit(*compare.operands[0].op, weights.shape()) && compare.operands[0].index == 0;
+      if (!fits) continue;
+      a.random = compare.operands[0].op;
+      a.rate = compare.operands[1];
+      return select;
+    }
+    return nullptr;
+  }
+  // True for uniform numbers from 0 to below 1, one for each weight.
+  static bool is_unit(const Op& random, const Shape& shape) {
+    const auto number = [&](Attr attr) { return random.attributes.number(attr); };
+    return random.attributes.word(Attr::kDistribution) == "uniform" && number(Attr::kLow) == 0 &&
+           number(Attr::kHigh) == 1 && random.results[0] == ir::Type{ir::DType::float32, shape};
+  }
+  // True if nothing but the attention uses the random numbers.
+  bool is_own_dropout(const Op& dropout, bool has_gradient) const {
+    const Value is_kept = dropout.operands[0];
+    return users(is_kept).size() == (has_gradient ? 2U : 1U) && user(is_kept.op->operands[0]) == is_kept.op;
+  }
+  // The gradient of the dropped weights, from the op that computes the weights' one; nothing if that is another op.
+  std::optional<Value> before_dropout(const Op& divide, const Op& dropout) const {
+    if (divide.code != OpCode::divide_no_nan || divide.operands[0].op->code != OpCode::select) return std::nullopt;
+    const Op& select = *divide.operands[0].op;
+    const bool is_same = divide.operands[1] == dropout.operands[1].op->operands[1] &&
+                         select.operands[0] == dropout.operands[0] && select.operands[2] == dropout.operands[2] &&
+                         user(select.result()) == &divide && user(select.operands[1]) == &select;
+    return is_same ? std::optional(select.operands[1]) : std::nullopt;
+  }
+
+  // ---- the products ----
+
+  // The product of the weights, perhaps after a dropout, and the value.
   bool find_output(Value weights, Attention& a) const {
     for (const Op* op : users(weights)) {
       if (op == nullptr || op->block != weights.op->block) return false;
@@ -156,15 +214,21 @@ class Finder {
   }
 
   // With weights w and incoming gradient g, the gradient of the scores is w (g value^T - sum(w g value^T)).
-  bool find_gradients(Value weights, double factor, Attention& a) const {
+  bool find_gradients(Value weights, const Op* dropout, double factor, Attention& a) const {
+    const Value used = dropout == nullptr ? weights : dropout->result();
+    for (const Op* op : users(used)) {
+      if (op == a.output || (dropout == nullptr && op->code == OpCode::multiply)) continue;
+      if (!is_product(*op, true, false) || op->operands[0] != used || a.value_gradient != nullptr) return false;
+      a.value_gradient = op;
+      a.incoming = op->operands[1];
+    }
+    const Op* const divided = dropout == nullptr ? nullptr : dropout->operands[1].op;
     const Op *weighted = nullptr, *of_scores = nullptr;
     for (const Op* op : users(weights)) {
-      if (op == a.output) continue;
+      if (op == nullptr || op->block != weights.op->block) return false;
+      if (op == a.output || op == a.value_gradient || op == divided) continue;
       const bool is_left = op->operands[0] == weights;
-      if (is_product(*op, true, false) && is_left && a.value_gradient == nullptr) {
-        a.value_gradient = op;
-        a.incoming = op->operands[1];
-      } else if (op->code == OpCode::multiply) {
+      if (op->code == OpCode::multiply) {
         const bool subtracts = op->operands[is_left ? 1 : 0].op->code == OpCode::subtract;
         const Op*& place = subtracts ? of_scores : weighted;
         if (place != nullptr) return false;
@@ -175,7 +239,9 @@ class Finder {
     }
     if (weighted == nullptr || of_scores == nullptr) return false;
     const Value of_weights = weighted->operands[weighted->operands[0] == weights ? 1 : 0];
-    const Op& product = *of_weights.op;
+    const auto of_used = dropout == nullptr ? std::optional(of_weights) : before_dropout(*of_weights.op, *dropout);
+    if (!of_used) return false;
+    const Op& product = *of_used->op;
     const Op& difference = *of_scores->operands[of_scores->operands[0] == weights ? 1 : 0].op;
     const Op& sum = *difference.operands[1].op;
     const bool is_softmax_gradient =
@@ -276,10 +342,12 @@ class Replacer {
     for (const Attention& a : list) {
       outputs_[a.output] = &a;
       for (const Op* op : a.gradients()) gradients_[op] = &a;
+      if (a.random != nullptr) random_[a.random] = &a;
     }
   }
 
   Replacement replace(ir::Rewriter& rewriter, const Op& op) {
+    if (random_.contains(&op)) return without_numbers(rewriter, op);
     if (const auto found = outputs_.find(&op); found != outputs_.end()) {
       const Attention& a = *found->second;
       return {{rewriter.copy().value(OpCode::scaled_dot_product_attention,
@@ -297,16 +365,29 @@ class Replacer {
   }
 
  private:
+  // The next state alone; the dropped ops get numbers that do not exist.
+  static Replacement without_numbers(ir::Rewriter& rewriter, const Op& op) {
+    ir::Attributes attributes = op.attributes;
+    attributes.set(Attr::kUnread, true);
+    Graph& copy = rewriter.copy();
+    Op* const made =
+        copy.add(OpCode::random, {rewriter.mapped(op.operands[0]), rewriter.mapped(op.operands[1])}, attributes);
+    const Value none =
+        copy.value(OpCode::empty, {}, {{Attr::kShape, op.results[0].shape}, {Attr::kDtype, op.results[0].dtype}});
+    return {{none, made->result(1)}};
+  }
+
   static std::vector<Value> operands(ir::Rewriter& rewriter, const Attention& a, std::vector<Value> list) {
     if (a.mask) list.push_back(a.mask);
+    if (a.random != nullptr) list.insert(list.end(), {a.random->operands[0], a.rate});
     for (Value& v : list) v = rewriter.mapped(v);
     return list;
   }
   static ir::Attributes attributes(const Attention& a) {
-    return {{Attr::kScale, a.scale}, {Attr::kStepsFirst, a.steps_first}};
+    return {{Attr::kScale, a.scale}, {Attr::kStepsFirst, a.steps_first}, {Attr::kDropout, a.random != nullptr}};
   }
 
-  std::unordered_map<const Op*, const Attention*> outputs_, gradients_;
+  std::unordered_map<const Op*, const Attention*> outputs_, gradients_, random_;
   std::unordered_map<const Attention*, Op*> made_;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cpu/families.h"
+#include "cpu/random/random.h"
 #include "cpu/threads/parallel.h"
 #include "ir/rounding.h"
 #include "ir/rules/random_state.h"
@@ -23,38 +24,6 @@
 #include <hwy/contrib/math/math-inl.h>
 
 #include "cpu/simd/vocabulary-inl.h"
-
-#ifndef ALLOY_KERNELS_RANDOM_ONCE_
-#define ALLOY_KERNELS_RANDOM_ONCE_
-namespace alloy::cpu {
-
-struct Philox {
-  uint64_t counter_low, counter_high, key;
-
-  // The generator `blocks` blocks later.
-  Philox behind(uint64_t blocks) const {
-    const uint64_t low = counter_low + blocks;
-    return {low, counter_high + (low < blocks ? 1 : 0), key};
-  }
-};
-
-// The distribution of the numbers.
-struct Numbers {
-  enum class Kind : uint8_t { kUniform, kInteger, kNormal, kBoxMuller, kTruncated } kind;
-  float low, high, below_high;  // bounds, and the greatest float below `high`
-  float mean, deviation;        // of normal numbers
-  float first, width;           // truncated: probability below the lower bound, and between the bounds
-  bool mirrored;                // truncated: the probabilities are those of the other side, where they are small
-  int32_t least;                // integers: the least
-  uint32_t count;               // integers: how many there are; 0 for all
-};
-
-// Writes elements [4 * first, 4 * last) of the stream to `out`, but none from `end` on.
-using FillLoop = void (*)(const Philox& stream, const Numbers& numbers, int64_t first, int64_t last, int64_t end,
-                          std::byte* out);
-
-}  // namespace alloy::cpu
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
@@ -293,22 +262,22 @@ class RandomNumbers final : public Kernel {
  public:
   explicit RandomNumbers(const Op& op)
       : numbers_(numbers_of(op)),
-        fill_(HWY_DYNAMIC_DISPATCH(FindFill)()),
-        count_(op.results[0].shape.element_count()) {}
+        fill_(random_fill()),
+        count_(op.operands[1].shape().element_count()),
+        is_unread_(op.attributes.flag(Attr::kUnread)) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
-    uint32_t state[7];
-    std::memcpy(state, operands[0], sizeof state);
-    const auto wide = [&](size_t i) { return uint64_t{state[i + 1]} << 32 | state[i]; };
-    const Philox stream{wide(1), wide(3), wide(5)};
+    const Philox stream = Philox::of(operands[0]);
     const int64_t blocks = ir::divide_up(count_, int64_t{4});
-    parallel_for(ir::divide_up(blocks, kShare), 4 * kShare * 4, [&](int64_t begin, int64_t end) {
-      fill_(stream, numbers_, begin * kShare, std::min(end * kShare, blocks), count_, results[0]);
-    });
+    if (!is_unread_) {
+      parallel_for(ir::divide_up(blocks, kShare), 4 * kShare * 4, [&](int64_t begin, int64_t end) {
+        fill_(stream, numbers_, begin * kShare, std::min(end * kShare, blocks), count_, results[0]);
+      });
+    }
     const Philox next = stream.behind(static_cast<uint64_t>(blocks));
     const ir::RandomState after = ir::random_state(next.counter_low, next.counter_high, next.key);
     std::memcpy(results[1], after.data(), sizeof after);
-    std::memcpy(results[1], state, sizeof state[0]);
+    std::memcpy(results[1], operands[0], sizeof(int32_t));
   }
 
  private:
@@ -317,6 +286,7 @@ class RandomNumbers final : public Kernel {
   Numbers numbers_;
   FillLoop fill_;
   int64_t count_;
+  bool is_unread_;
 };
 
 // The system's random numbers decide where the stream begins.
@@ -332,6 +302,23 @@ class FreshState final : public Kernel {
 };
 
 }  // namespace
+
+Philox Philox::of(const std::byte* state) {
+  uint32_t words[7];
+  std::memcpy(words, state, sizeof words);
+  const auto wide = [&](size_t i) { return uint64_t{words[i + 1]} << 32 | words[i]; };
+  return {wide(1), wide(3), wide(5)};
+}
+
+Numbers unit_numbers() {
+  Numbers n{};
+  n.kind = Numbers::Kind::kUniform;
+  n.high = n.width = 1;
+  n.below_high = std::nextafter(1.0F, 0.0F);
+  return n;
+}
+
+FillLoop random_fill() { return HWY_DYNAMIC_DISPATCH(FindFill)(); }
 
 std::unique_ptr<Kernel> make_random(const Op& op) {
   const ir::DType dtype = op.results[0].dtype;
