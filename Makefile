@@ -111,13 +111,14 @@ asan: setup $(VENV)/.requirements-of-test $(VENV)/.asan-packages
 	  LD_LIBRARY_PATH="$(CURDIR)/$(ASAN)" ASAN_OPTIONS=detect_leaks=0 \
 	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(VENV)/bin/python -m pytest $(SANITIZED_PYTHON)
 
-# Alloy as users get it (a wheel of build/editable) and the other frameworks, in one environment.
+# Alloy as users get it (a wheel of build/editable) and the other frameworks, in one environment. BENCH_OPTIONS are those
+# of run.py: make bench BENCH_OPTIONS="--threads 16 --output build/bench/16".
 bench: $(BUILD)/.with-benchmarks $(BENCH)/.peers
 	$(VENV)/bin/cmake --build $(BUILD) --target all benchmarks
 	$(VENV)/bin/python -m pip wheel --quiet $(BUILD_OPTIONS) --no-deps --wheel-dir $(BENCH) .
 	$(BENCH)/venv/bin/python -m pip uninstall --quiet --yes alloy-mpsgraph
 	$(BENCH)/venv/bin/python -m pip install --quiet $(BENCH)/alloy_mpsgraph-*.whl
-	$(BENCH)/venv/bin/python benchmarks/run.py --output benchmarks
+	$(BENCH)/venv/bin/python benchmarks/run.py --output benchmarks $(BENCH_OPTIONS)
 	$(BENCH)/venv/bin/python benchmarks/compile_times.py --output benchmarks/COMPILE_TIMES.md
 
 # The site, in build/site. test-python runs the code on its pages (test_docs.py).

@@ -5,6 +5,7 @@ python benchmarks/report.py build/bench/results.json benchmarks    the same repo
 import json
 import statistics
 import sys
+import textwrap
 from pathlib import Path
 
 import matplotlib
@@ -142,8 +143,8 @@ METHOD = """## How it is measured
   begins with another process, and waiting processes sleep. During a turn, the sleeping workers used {idle:.1f} % of a
   core together, and all other programs {others:.1f} %; the load at the start was {load:.2f}.
 * All frameworks start from the same weights, which NumPy makes from a seed, and get the same batches. Before the
-  timing, the losses of the first step (to 1e-4) and after three more (to 1e-2) are compared between all frameworks. A
-  framework that differs is listed above and not timed.
+  timing, the losses of the first step (to 1e-4; mixed: 1e-2) and after three more (to 1e-2; mixed: 5e-2) are compared
+  between all frameworks. A framework that differs is listed above and not timed.
 * Two sets of labels alternate, so that no network learns them by heart: vanishing gradients would become denormal
   numbers, which are slow.
 * A step is the forward pass, the gradients of all parameters and the optimizer, with batch normalisation updating its
@@ -153,12 +154,14 @@ METHOD = """## How it is measured
   (`al.empty`), or copies them if that is faster because they are small, and copies the labels in and its loss out.
 * All frameworks have the same number of threads. PyTorch, the only peer with OpenMP, runs with its default waiting and
   with passive waiting, eager and compiled, with images channels-first and channels-last, with plain and fused
-  optimizers; TensorFlow with XLA, without, and without oneDNN. The best variant is taken. Settings of the allocator
-  were tried too and change nothing. Each peer's file under `benchmarks/workers` names the known ways to make it
-  faster.
-* All frameworks compute in float32, with their defaults. On processors with AMX, Alloy multiplies large matrices with
-  AMX's tiles, with every float32 as the sum of three bfloat16s, which is as exact as float32 (README, "How exact it
-  is"); the peers' ways to use these tiles round to bfloat16.
+  optimizers; TensorFlow with XLA, without, and without oneDNN; JAX with two forms of attention. The best variant is
+  taken. Settings of the allocator were tried too and change nothing. Each peer's file under `benchmarks/workers` names
+  the known ways to make it faster.
+* "mixed": layers compute in bfloat16, and variables, statistics of norms and the loss stay float32 (PyTorch's autocast,
+  Keras's mixed_bfloat16). MLX is left out, for its layers compute in the type of their variables.
+* Otherwise all frameworks compute in float32, with their defaults. On processors with AMX, Alloy multiplies large
+  matrices with AMX's tiles, with every float32 as the sum of three bfloat16s, which is as exact as float32 (README,
+  "How exact it is"); the peers' ways to use these tiles round to bfloat16.
 * MLX's package for Linux contains the reference BLAS, with one thread; it is measured unchanged.
 """
 
@@ -356,7 +359,7 @@ def chart(results, path):
 
 
 def short(row):
-    return row["title"].removesuffix(", inference")
+    return textwrap.fill(row["title"].removesuffix(", inference"), 50)
 
 
 def write(results, directory):

@@ -28,6 +28,7 @@ HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build"
 
 TOLERANCES = 1e-4, 1e-2  # relative, between frameworks: of the loss of the first step, and after three more
+MIXED_TOLERANCES = 1e-2, 5e-2  # of workloads in bfloat16, which has 8 bits
 BLOCK_SECONDS = 0.1  # of work in one turn
 SETTLE_SECONDS = 0.01  # between turns: OpenMP's threads spin on for some milliseconds
 TRIAL_ROUNDS = 3
@@ -217,12 +218,12 @@ class Meter:
         return time.perf_counter(), worker.cpu_seconds(), sum(w.cpu_seconds() for w in workers if w.alive), busy
 
 
-def disagreeing(losses: dict[str, list[tuple[float, ...]]]) -> dict[str, list[bool]]:
-    """Returns for each peer's variants if they differ by more than TOLERANCES from most other peers, of which the first
-    variant counts."""
+def disagreeing(losses: dict[str, list[tuple[float, ...]]], tolerances=TOLERANCES) -> dict[str, list[bool]]:
+    """Returns for each peer's variants if they differ by more than the tolerances from most other peers, of which the
+    first variant counts."""
 
     def agree(a, b):
-        return all(abs(x - y) <= tolerance * abs(y) for x, y, tolerance in zip(a, b, TOLERANCES))
+        return all(abs(x - y) <= tolerance * abs(y) for x, y, tolerance in zip(a, b, tolerances))
 
     def differs(peer, mine):
         others = [variants[0] for name, variants in losses.items() if name != peer]
@@ -272,7 +273,8 @@ class Bench:
     def measure(self, workload: Workload) -> list[dict]:
         """Returns the workload's row of the report, and its row beside a busy process if there is one."""
         failed = {}
-        entries = self._compared(self._loaded(workload, failed), failed)
+        tolerances = MIXED_TOLERANCES if workload.mixed else TOLERANCES
+        entries = self._compared(self._loaded(workload, failed), tolerances, failed)
         # The slowest entries only have time for the three steps of the check.
         slow = [entry for entry in entries if entry.spent > BUDGET_SECONDS]
         quick = self._each([entry for entry in entries if entry not in slow], Entry.warm_up, failed)
@@ -333,11 +335,12 @@ class Bench:
             ]
         return self._each(entries, Entry.load, failed)
 
-    def _compared(self, entries, failed):
+    def _compared(self, entries, tolerances, failed):
         peers = {}
         for entry in entries:
             peers.setdefault(entry.worker.name, []).append(entry)
-        wrong = disagreeing({name: [entry.losses for entry in group] for name, group in peers.items()})
+        losses = {name: [entry.losses for entry in group] for name, group in peers.items()}
+        wrong = disagreeing(losses, tolerances)
 
         def check(entry):
             if wrong[entry.worker.name][peers[entry.worker.name].index(entry)]:

@@ -10,6 +10,7 @@ import numpy as np
 
 BATCH_NORM_EPSILON = 1e-3
 BATCH_NORM_MOMENTUM = 0.99  # of the moving averages: momentum * average + (1 - momentum) * statistic
+LAYER_NORM_EPSILON = 1e-5
 
 
 class Conv(NamedTuple):
@@ -24,8 +25,16 @@ class BatchNorm(NamedTuple):
     pass
 
 
+class LayerNorm(NamedTuple):
+    """Over the last axis."""
+
+
 class ReLU(NamedTuple):
     pass
+
+
+class Gelu(NamedTuple):
+    """By erf, not by its approximation by tanh."""
 
 
 class MaxPool(NamedTuple):
@@ -45,8 +54,22 @@ class Flatten(NamedTuple):
     pass
 
 
+class Mean(NamedTuple):
+    """Reads (batch, steps, features); the result is the mean over the steps."""
+
+
 class Dense(NamedTuple):
+    """Over the last axis."""
+
     units: int
+
+
+class Attention(NamedTuple):
+    """Each step of (batch, steps, features) attends to all steps, causal: to itself and earlier ones. A head has
+    features / heads of the features."""
+
+    heads: int
+    causal: bool
 
 
 class Lstm(NamedTuple):
@@ -67,10 +90,11 @@ class Residual(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A layer with its values: (weights, bias) of Conv and Dense, (gamma, beta, moving mean, moving
-    variance), of Residual (nodes of the branch, nodes of the shortcut), of Lstm and Gru (weights (gates * units,
-    features), recurrent weights (gates * units, units), bias, and of Gru the candidate's bias of the state). Gates are
-    input, forget, candidate, output, and update, reset, candidate."""
+    """A layer with its values: (weights, bias) of Conv and Dense, weights and bias of query, key, value and output of
+    Attention, head after head, (gamma, beta) of LayerNorm, (gamma, beta, moving mean, moving variance) of BatchNorm,
+    of Residual (nodes of the branch, nodes of the shortcut), of Lstm and Gru (weights (gates * units, features),
+    recurrent weights (gates * units, units), bias, and of Gru the candidate's bias of the state). Gates are input,
+    forget, candidate, output, and update, reset, candidate."""
 
     layer: tuple
     values: tuple
@@ -99,6 +123,7 @@ class Workload:
     # Each step's loss is wanted before the next step, as for a progress bar, or each prediction; otherwise a step may
     # start while those before are under way.
     reads_every_result: bool = False
+    mixed: bool = False  # computes in bfloat16, with variables, statistics of norms, logits and loss in float32
 
     def network(self) -> list[Node]:
         return _initialise(self.layers, self.input_shape, np.random.RandomState(0))[0]
@@ -136,19 +161,20 @@ def _initialise(layers, shape, random, in_branch=False):
                 # values, roundings would become different losses within three steps.
                 gamma = 0.1 if in_branch and layer is layers[-1] else 1
                 values = tuple(np.full(shape[2], value, np.float32) for value in (gamma, 0, 0, 1))
+            case LayerNorm():
+                values = np.ones(shape[-1], np.float32), np.zeros(shape[-1], np.float32)
             case MaxPool(size, stride):
                 result = (*((extent - size) // stride + 1 for extent in shape[:2]), shape[2])
             case AvgPool(size):
                 result = (*(-(-extent // size) for extent in shape[:2]), shape[2])
             case Flatten():
                 result = (int(np.prod(shape)),)
+            case Mean():
+                result = shape[1:]
             case Dense(units):
-                limit = np.sqrt(6 / (shape[0] + units))  # Glorot and Bengio, 2010, eq. 16
-                values = (
-                    random.uniform(-limit, limit, (shape[0], units)).astype(np.float32),
-                    np.zeros(units, np.float32),
-                )
-                result = (units,)
+                values, result = _dense(shape[-1], units, random), (*shape[:-1], units)
+            case Attention():
+                values = tuple(value for _ in range(4) for value in _dense(shape[-1], shape[-1], random))
             case Lstm(units) | Gru(units):
                 wide, limit = units * (4 if isinstance(layer, Lstm) else 3), units**-0.5
                 values = (
@@ -167,9 +193,21 @@ def _initialise(layers, shape, random, in_branch=False):
     return nodes, shape
 
 
+def _dense(features, units, random):
+    limit = np.sqrt(6 / (features + units))  # Glorot and Bengio, 2010, eq. 16
+    return random.uniform(-limit, limit, (features, units)).astype(np.float32), np.zeros(units, np.float32)
+
+
 def _mlp(*units):
     """Returns dense layers with relu between them."""
     return tuple(part for count in units[:-1] for part in (Dense(count), ReLU())) + (Dense(units[-1]),)
+
+
+def _transformer(blocks, features, heads, causal):
+    """Returns pre-norm blocks, and a classifier of the mean of the steps."""
+    attention = Residual((LayerNorm(), Attention(heads, causal)), ())
+    dense = Residual((LayerNorm(), Dense(4 * features), Gelu(), Dense(features)), ())
+    return (*(attention, dense) * blocks, LayerNorm(), Mean(), Dense(10))
 
 
 def _resnet(branch, counts, expansion):
@@ -203,6 +241,7 @@ _DIGITS = (Conv(16, 3), ReLU(), Conv(32, 3), ReLU(), MaxPool(2, 2), Flatten(), *
 _IMAGES = tuple(
     layer for filters in (32, 64) for layer in (Conv(filters, 3), ReLU(), Conv(filters, 3), ReLU(), MaxPool(2, 2))
 )
+_TRANSFORMER = _transformer(2, 128, 4, causal=False)
 _SMALL, _MEDIUM, _LARGE = _mlp(32, 10), _mlp(512, 512, 10), _mlp(4096, 4096, 1000)
 
 _TRAINING = [
@@ -249,6 +288,45 @@ _TRAINING = [
         "gru", "GRU 64-128, 32 steps, b32, Adam", (Gru(128), Dense(10)), (32, 64), 32, ("adam", 1e-3), Target(2, 3)
     ),
     Workload("logistic", "logistic regression 784-10, b128, SGD", _mlp(10), (784,), 128, ("sgd", 0.01)),
+    Workload(
+        "transformer",
+        "transformer, 2 layers of 128, 4 heads, 64 steps, b32, Adam",
+        _TRANSFORMER,
+        (64, 128),
+        32,
+        ("adam", 1e-3),
+        Target(1.5, 2),
+    ),
+    Workload(
+        "gpt_block",
+        "GPT block of 256, 8 heads, 512 steps, b8, Adam",
+        _transformer(1, 256, 8, causal=True),
+        (512, 256),
+        8,
+        ("adam", 1e-3),
+        Target(1.5, 2),
+    ),
+    Workload(
+        "resnet50_b256", "ResNet-50, 32x32x3, b256, SGD", _RESNET50, (32, 32, 3), 256, ("sgd", 0.01), neighbour=None
+    ),
+    Workload(
+        "resnet50_b64_mixed",
+        "ResNet-50, 32x32x3, b64, mixed, SGD",
+        _RESNET50,
+        (32, 32, 3),
+        64,
+        ("sgd", 0.01),
+        mixed=True,
+    ),
+    Workload(
+        "transformer_mixed",
+        "transformer, 2 layers of 128, 4 heads, 64 steps, b32, mixed, Adam",
+        _TRANSFORMER,
+        (64, 128),
+        32,
+        ("adam", 1e-3),
+        mixed=True,
+    ),
 ]
 # One prediction at a time, as in a server.
 _SINGLE = [
@@ -262,7 +340,7 @@ _SINGLE = [
         reads_every_result=True,
     )
 ]
-_INFERENCE_TARGETS = {"resnet50_b64": Target(1.5, 2)}
+_INFERENCE_TARGETS = dict.fromkeys(["resnet50_b64", "lstm", "gru", "transformer", "gpt_block"], Target(1.5, 2))
 WORKLOADS = {
     workload.name: workload
     for workload in _TRAINING
@@ -274,7 +352,7 @@ WORKLOADS = {
             title=f"{workload.title.rpartition(', ')[0]}, inference",
             optimizer=None,
             target=_INFERENCE_TARGETS.get(workload.name),
-            neighbour=Target(1, 2),
+            neighbour=workload.neighbour and Target(1, 2),
             reads_every_result=True,
         )
         for workload in _TRAINING

@@ -6,14 +6,19 @@ from serve import Session, serve
 from workloads import (
     BATCH_NORM_EPSILON,
     BATCH_NORM_MOMENTUM,
+    LAYER_NORM_EPSILON,
+    Attention,
     AvgPool,
     BatchNorm,
     Conv,
     Dense,
     Flatten,
+    Gelu,
     Gru,
+    LayerNorm,
     Lstm,
     MaxPool,
+    Mean,
     ReLU,
     Residual,
 )
@@ -25,6 +30,10 @@ def layer_of(node):
             return al.nn.Conv2D(filters, size, strides=stride, padding=padding, use_bias=bias)
         case BatchNorm():
             return al.nn.BatchNorm(momentum=BATCH_NORM_MOMENTUM, epsilon=BATCH_NORM_EPSILON)
+        case LayerNorm():
+            return al.nn.LayerNorm(epsilon=LAYER_NORM_EPSILON)
+        case Gelu():
+            return al.nn.GELU()
         case ReLU():
             return al.nn.ReLU()
         case MaxPool(size, stride):
@@ -33,6 +42,10 @@ def layer_of(node):
             return al.nn.AvgPool2D(size, padding="same")
         case Flatten():
             return al.nn.Flatten()
+        case Mean():
+            return al.nn.GlobalAvgPool()
+        case Attention(heads, causal):
+            return al.nn.MultiHeadAttention(heads, node.input_shape[-1] // heads, use_causal_mask=causal)
         case Dense(units):
             return al.nn.Dense(units)
         case Lstm(units):
@@ -64,7 +77,8 @@ def build(workload, column, variant, nodes, x, labels):
     batch[...] = x
     images, classes = graph.placeholder(x.shape), graph.placeholder(labels[0].shape, al.int32)
     training = workload.optimizer is not None
-    logits = model(images, training)
+    logits = model(al.cast(images, "bfloat16") if workload.mixed else images, training)
+    logits = al.cast(logits, "float32")
     for pair in zip(model.layers, nodes):
         assign(*pair)
     if not training:

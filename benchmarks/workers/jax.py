@@ -13,14 +13,19 @@ from serve import Session, serve
 from workloads import (
     BATCH_NORM_EPSILON,
     BATCH_NORM_MOMENTUM,
+    LAYER_NORM_EPSILON,
+    Attention,
     AvgPool,
     BatchNorm,
     Conv,
     Dense,
     Flatten,
+    Gelu,
     Gru,
+    LayerNorm,
     Lstm,
     MaxPool,
+    Mean,
     ReLU,
     Residual,
 )
@@ -73,10 +78,22 @@ def last_state(layer, values, x):
     return lax.scan(lstm, (zeros, zeros), sums)[0][0]
 
 
-def forward(layers, parameters, averages, x, training):
-    """Returns the result and the new averages."""
+def plain_attention(q, k, v, is_causal):
+    scores = jnp.einsum("bqhf,bkhf->bhqk", q, k, preferred_element_type=jnp.float32) * q.shape[-1] ** -0.5
+    if is_causal:
+        scores = jnp.where(jnp.tri(q.shape[1], dtype=bool), scores, -jnp.inf)
+    return jnp.einsum("bhqk,bkhf->bqhf", jax.nn.softmax(scores).astype(v.dtype), v)
+
+
+ATTENTION = {"plain": plain_attention, "dot_product_attention": jax.nn.dot_product_attention}
+
+
+def forward(layers, parameters, averages, x, training, variant):
+    """Returns the result and the new averages. Layers compute in the type of x, norms in float32."""
     new = []
     for layer, values, old in zip(layers, parameters, averages):
+        if not isinstance(layer, BatchNorm | LayerNorm | Residual):
+            values = [value.astype(x.dtype) for value in values]
         match layer:
             case Conv(_, _, stride, padding):
                 weights, *bias = values
@@ -87,13 +104,22 @@ def forward(layers, parameters, averages, x, training):
             case BatchNorm():
                 gamma, beta = values
                 mean, variance = old
+                wide = x.astype(jnp.float32)
                 if training:
-                    mean, variance = jnp.mean(x, (0, 1, 2)), jnp.var(x, (0, 1, 2))
+                    mean, variance = jnp.mean(wide, (0, 1, 2)), jnp.var(wide, (0, 1, 2))
                     old = tuple(
                         average * BATCH_NORM_MOMENTUM + statistic * (1 - BATCH_NORM_MOMENTUM)
                         for average, statistic in zip(old, (mean, variance))
                     )
-                x = (x - mean) * (gamma * lax.rsqrt(variance + BATCH_NORM_EPSILON)) + beta
+                y = (wide - mean) * (gamma * lax.rsqrt(variance + BATCH_NORM_EPSILON)) + beta
+                x = y.astype(x.dtype)
+            case LayerNorm():
+                gamma, beta = values
+                wide = x.astype(jnp.float32)
+                mean, variance = jnp.mean(wide, -1, keepdims=True), jnp.var(wide, -1, keepdims=True)
+                x = ((wide - mean) * lax.rsqrt(variance + LAYER_NORM_EPSILON) * gamma + beta).astype(x.dtype)
+            case Gelu():
+                x = jax.nn.gelu(x, approximate=False)
             case ReLU():
                 x = jax.nn.relu(x)
             case MaxPool(size, stride):
@@ -106,29 +132,46 @@ def forward(layers, parameters, averages, x, training):
                 x = sums(x) / sums(jnp.ones_like(x))
             case Flatten():
                 x = x.reshape(len(x), -1)
+            case Mean():
+                x = jnp.mean(x, 1)
+            case Attention(heads, causal):
+                *products, (weights, bias) = zip(values[::2], values[1::2])
+                q, k, v = ((x @ weights + bias).reshape(*x.shape[:2], heads, -1) for weights, bias in products)
+                x = ATTENTION[variant](q, k, v, is_causal=causal).reshape(x.shape) @ weights + bias
             case Dense():
                 weights, bias = values
                 x = x @ weights + bias
             case Lstm() | Gru():
                 x = last_state(layer, values, x)
             case Residual(branch, shortcut):
-                y, branch_averages = forward(branch, values[0], old[0], x, training)
-                x, shortcut_averages = forward(shortcut, values[1], old[1], x, training)
+                y, branch_averages = forward(branch, values[0], old[0], x, training, variant)
+                x, shortcut_averages = forward(shortcut, values[1], old[1], x, training, variant)
                 x, old = x + y, (branch_averages, shortcut_averages)
         new.append(old)
     return x, new
 
 
+def variants(workload):
+    return {"JAX jit": ["plain", "dot_product_attention"] if "Attention" in repr(workload.layers) else [""]}
+
+
 def build(workload, column, variant, nodes, x, labels):
     parameters, averages, x = trainable(nodes), moving(nodes), jnp.array(x)
-    if workload.optimizer is None:
-        predict = jax.jit(lambda parameters, averages, x: forward(workload.layers, parameters, averages, x, False)[0])
+    training = workload.optimizer is not None
+
+    def model(parameters, averages, x):
+        x = x.astype(jnp.bfloat16 if workload.mixed else jnp.float32)
+        logits, averages = forward(workload.layers, parameters, averages, x, training, variant)
+        return logits.astype(jnp.float32), averages
+
+    if not training:
+        predict = jax.jit(lambda *operands: model(*operands)[0])
         return Session(lambda x: predict(parameters, averages, x), [(x,)], lambda logits: logits)
     name, rate = workload.optimizer
     update = {"sgd": sgd, "adam": adam}[name]
 
     def loss_of(parameters, averages, x, y):
-        logits, averages = forward(workload.layers, parameters, averages, x, True)
+        logits, averages = model(parameters, averages, x)
         return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), y[:, None], 1)), averages
 
     def training_step(state, x, y):
@@ -170,4 +213,4 @@ def adam(parameters, gradients, moments, rate, beta1=0.9, beta2=0.999, epsilon=1
 
 
 if __name__ == "__main__":
-    serve({"JAX": jax.__version__}, lambda workload: {"JAX jit": [""]}, build)
+    serve({"JAX": jax.__version__}, variants, build)

@@ -11,14 +11,19 @@ from serve import Session, serve
 from workloads import (
     BATCH_NORM_EPSILON,
     BATCH_NORM_MOMENTUM,
+    LAYER_NORM_EPSILON,
+    Attention,
     AvgPool,
     BatchNorm,
     Conv,
     Dense,
     Flatten,
+    Gelu,
     Gru,
+    LayerNorm,
     Lstm,
     MaxPool,
+    Mean,
     ReLU,
     Residual,
     same_padding,
@@ -62,6 +67,20 @@ class Last(nn.Module):
         return (states[0] if isinstance(states, tuple) else states)[:, -1]
 
 
+class MeanOfSteps(nn.Module):
+    def __call__(self, x):
+        return mx.mean(x, 1)
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, features, heads, causal):
+        super().__init__()
+        self.all, self.mask = nn.MultiHeadAttention(features, heads, bias=True), "causal" if causal else None
+
+    def __call__(self, x):
+        return self.all(x, x, x, self.mask)
+
+
 def module_of(node):
     values = node.values
     match node.layer:
@@ -74,6 +93,11 @@ def module_of(node):
         case BatchNorm():
             module = nn.BatchNorm(node.input_shape[2], BATCH_NORM_EPSILON, 1 - BATCH_NORM_MOMENTUM)
             module.weight, module.bias, module.running_mean, module.running_var = map(mx.array, values)
+        case LayerNorm():
+            module = nn.LayerNorm(node.input_shape[-1], LAYER_NORM_EPSILON)
+            module.weight, module.bias = map(mx.array, values)
+        case Gelu():
+            module = nn.GELU()
         case ReLU():
             module = nn.ReLU()
         case MaxPool(size, stride):
@@ -84,8 +108,15 @@ def module_of(node):
             module = nn.Identity()
         case Flatten():
             module = Flat()
+        case Mean():
+            module = MeanOfSteps()
+        case Attention(heads, causal):
+            module = SelfAttention(node.input_shape[-1], heads, causal)
+            products = (getattr(module.all, f"{name}_proj") for name in ("query", "key", "value", "out"))
+            for product, weights, bias in zip(products, values[::2], values[1::2]):
+                product.weight, product.bias = mx.array(weights.T), mx.array(bias)
         case Dense(units):
-            module = nn.Linear(node.input_shape[0], units)
+            module = nn.Linear(node.input_shape[-1], units)
             module.weight, module.bias = mx.array(values[0].T), mx.array(values[1])
         case Lstm(units):
             module = Last(nn.LSTM(node.input_shape[1], units))
@@ -145,4 +176,5 @@ def build(workload, column, variant, nodes, x, labels):
 
 
 if __name__ == "__main__":
-    serve({"MLX": mx.__version__}, lambda workload: {"MLX": [""]}, build)
+    # Not mixed, because MLX's layers compute in the type of their variables.
+    serve({"MLX": mx.__version__}, lambda workload: {} if workload.mixed else {"MLX": [""]}, build)

@@ -14,14 +14,19 @@ from serve import THREADS, Session, serve
 from workloads import (
     BATCH_NORM_EPSILON,
     BATCH_NORM_MOMENTUM,
+    LAYER_NORM_EPSILON,
+    Attention,
     AvgPool,
     BatchNorm,
     Conv,
     Dense,
     Flatten,
+    Gelu,
     Gru,
+    LayerNorm,
     Lstm,
     MaxPool,
+    Mean,
     ReLU,
     Residual,
 )
@@ -38,6 +43,10 @@ def apply(nodes, x, made):
                 layer = keras.layers.Conv2D(filters, size, stride, padding, use_bias=bias)
             case BatchNorm():
                 layer = keras.layers.BatchNormalization(momentum=BATCH_NORM_MOMENTUM, epsilon=BATCH_NORM_EPSILON)
+            case LayerNorm():
+                layer = keras.layers.LayerNormalization(epsilon=LAYER_NORM_EPSILON)
+            case Gelu():
+                layer = keras.layers.Activation("gelu")
             case ReLU():
                 layer = keras.layers.ReLU()
             case MaxPool(size, stride):
@@ -46,6 +55,13 @@ def apply(nodes, x, made):
                 layer = keras.layers.AveragePooling2D(size, padding="same")
             case Flatten():
                 layer = keras.layers.Flatten()
+            case Mean():
+                layer = keras.layers.GlobalAveragePooling1D()
+            case Attention(heads, causal):
+                layer = keras.layers.MultiHeadAttention(heads, node.input_shape[-1] // heads)
+                x = layer(x, x, use_causal_mask=causal)
+                made.append((layer, node.values))
+                continue
             case Dense(units):
                 layer = keras.layers.Dense(units)
             case Lstm(units):
@@ -61,8 +77,11 @@ def apply(nodes, x, made):
     return x
 
 
-def recurrent_values(values):
-    """Returns the values in Keras's form: transposed, with both biases of a GRU in one array."""
+def values_for(layer, values):
+    """Returns the values in Keras's form: of attention with an axis of heads, of recurrent layers transposed, with both
+    biases of a GRU in one array."""
+    if not isinstance(layer, keras.layers.RNN):
+        return [value.reshape(weights.shape) for value, weights in zip(values, layer.weights)]
     weights, recurrent_weights, bias, *secondary = values
     if secondary:
         bias = np.stack([bias, np.concatenate([np.zeros(2 * len(secondary[0]), np.float32), secondary[0]])])
@@ -70,10 +89,11 @@ def recurrent_values(values):
 
 
 def build(workload, column, variant, nodes, x, labels):
+    keras.config.set_dtype_policy("mixed_bfloat16" if workload.mixed else "float32")
     images, made = keras.Input(workload.input_shape, batch_size=len(x)), []
-    model = keras.Model(images, apply(nodes, images, made))
+    model = keras.Model(images, keras.ops.cast(apply(nodes, images, made), "float32"))
     for layer, values in made:
-        layer.set_weights(recurrent_values(values) if isinstance(layer, keras.layers.RNN) else values)
+        layer.set_weights(values_for(layer, values))
     x, compile = tf.constant(x), tf.function(jit_compile=variant == "XLA")
     if workload.optimizer is None:
         predict = compile(lambda x: model(x, training=False))

@@ -8,14 +8,19 @@ from serve import THREADS, Session, serve
 from workloads import (
     BATCH_NORM_EPSILON,
     BATCH_NORM_MOMENTUM,
+    LAYER_NORM_EPSILON,
+    Attention,
     AvgPool,
     BatchNorm,
     Conv,
     Dense,
     Flatten,
+    Gelu,
     Gru,
+    LayerNorm,
     Lstm,
     MaxPool,
+    Mean,
     ReLU,
     Residual,
     same_padding,
@@ -46,6 +51,35 @@ class Last(torch.nn.Module):
         return self.cell(x)[0][:, -1]
 
 
+class MeanOfSteps(torch.nn.Module):
+    def forward(self, x):
+        return x.mean(1)
+
+
+class SelfAttention(torch.nn.Module):
+    """One product makes queries, keys and values."""
+
+    def __init__(self, features, heads, causal):
+        super().__init__()
+        self.heads, self.causal = heads, causal
+        self.input, self.output = torch.nn.Linear(features, 3 * features), torch.nn.Linear(features, features)
+
+    def forward(self, x):
+        q, k, v = self.input(x).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        return self.output(y.transpose(1, 2).flatten(2))
+
+
+class Mixed(torch.nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return self.model(x.bfloat16()).float()
+
+
 def module_of(node):
     nn, values = torch.nn, node.values
     match node.layer:
@@ -61,6 +95,12 @@ def module_of(node):
             module = nn.BatchNorm2d(node.input_shape[2], BATCH_NORM_EPSILON, 1 - BATCH_NORM_MOMENTUM)
             for tensor, value in zip((module.weight, module.bias, module.running_mean, module.running_var), values):
                 fill(tensor, value)
+        case LayerNorm():
+            module = nn.LayerNorm(node.input_shape[-1], LAYER_NORM_EPSILON)
+            fill(module.weight, values[0])
+            fill(module.bias, values[1])
+        case Gelu():
+            module = nn.GELU()
         case ReLU():
             module = nn.ReLU(inplace=True)
         case MaxPool(size, stride):
@@ -69,8 +109,18 @@ def module_of(node):
             module = nn.AvgPool2d(size, ceil_mode=True, count_include_pad=False)
         case Flatten():
             module = nn.Flatten()
+        case Mean():
+            module = MeanOfSteps()
+        case Attention(heads, causal):
+            module = SelfAttention(node.input_shape[-1], heads, causal)
+            *inputs, output = values[::2]
+            *input_biases, output_bias = values[1::2]
+            fill(module.input.weight, np.concatenate(inputs, 1).T)
+            fill(module.input.bias, np.concatenate(input_biases))
+            fill(module.output.weight, output.T)
+            fill(module.output.bias, output_bias)
         case Dense(units):
-            module = nn.Linear(node.input_shape[0], units)
+            module = nn.Linear(node.input_shape[-1], units)
             fill(module.weight, values[0].T)
             fill(module.bias, values[1])
         case Lstm(units) | Gru(units):
@@ -122,6 +172,8 @@ def variants(workload):
 
 def build(workload, column, variant, nodes, x, labels):
     model, x = sequential(nodes), torch.from_numpy(x)
+    if workload.mixed:
+        model = Mixed(model)
     if x.ndim == 4:
         x = x.permute(0, 3, 1, 2).contiguous()
     if "channels_last" in variant:

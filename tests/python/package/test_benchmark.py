@@ -20,11 +20,12 @@ from workloads import WORKLOADS, Target  # noqa: E402
 
 NUMPY = run.Peer("numpy", (sys.executable, str(HERE / "numpy_worker.py")))
 ABSENT = run.Peer("absent", (sys.executable, "-c", "import absent"))
+UNABLE = run.Peer("unable", (sys.executable, "-c", "from serve import serve; serve({}, lambda workload: {}, None)"))
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    peers = {"alloy": run.PEERS["alloy"], "numpy": NUMPY, "absent": ABSENT}
+    peers = {"alloy": run.PEERS["alloy"], "numpy": NUMPY, "absent": ABSENT, "unable": UNABLE}
     with contextlib.closing(run.Bench(peers, threads=1, rounds=2, directory=tmp_path_factory.mktemp("bench"))) as bench:
         yield bench
 
@@ -75,7 +76,11 @@ def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
 def test_alloy_has_the_layers_of_all_workloads(monkeypatch):
     monkeypatch.setenv("BENCH_THREADS", "1")
     worker = runpy.run_path(str(BENCHMARKS / "workers/alloy.py"))
-    nodes = [node for name in ("resnet18_b32", "cnn_digits", "lstm", "gru") for node in WORKLOADS[name].network()]
+    nodes = [
+        node
+        for name in ("resnet18_b32", "cnn_digits", "lstm", "gru", "transformer")
+        for node in WORKLOADS[name].network()
+    ]
     assert [len(worker["sequential"]([node]).layers) for node in nodes] == [1] * len(nodes)
     inner = [
         node
@@ -109,3 +114,8 @@ def test_a_workload_that_is_none(monkeypatch, capsys):
 def test_disagreeing(losses, wrong):
     found = {name: [i for i, bad in enumerate(flags) if bad] for name, flags in run.disagreeing(losses).items()}
     assert {name: flags for name, flags in found.items() if flags} == wrong
+
+
+def test_mixed_workloads_may_differ_more():
+    losses = {"a": [(1, 2)], "b": [(1.009, 2.09), (1.011, 2)]}
+    assert run.disagreeing(losses, run.MIXED_TOLERANCES) == {"a": [False], "b": [False, True]}
