@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from kinds import HALVES
 from running import program
 
 pytestmark = pytest.mark.skipif(
@@ -67,7 +68,7 @@ def test_an_attention_and_its_gradients_are_two_kernels(shape, masked, graph, rn
     assert not {"softmax", "matmul"} & set(kinds)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", ("float32", *HALVES))
 def test_a_layer_with_dropout_never_holds_the_weights_of_an_attention(dtype, graph, rng):
     x = graph.placeholder((2, 20, 16))
     layer = al.nn.MultiHeadAttention(2, 8, dropout=0.2, use_causal_mask=True)
