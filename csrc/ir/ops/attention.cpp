@@ -32,7 +32,8 @@ size_t tensor_count(const Op& op) { return op.operands.size() - (op.attributes.f
 // The type of the query. `fewest` is the number of operands without a mask and a dropout.
 DType attention_dtype(const Op& op, size_t fewest) {
   if (tensor_count(op) != fewest && tensor_count(op) != fewest + 1) {
-    op.fail("Got " + std::to_string(op.operands.size()) + " operands");
+    op.fail("Expected " + std::to_string(fewest) + " or " + std::to_string(fewest + 1) + " tensors, got " +
+            std::to_string(tensor_count(op)));
   }
   const DType dtype = operand(op, 0).dtype;
   for (size_t i = 0; i < tensor_count(op); ++i) {
@@ -99,8 +100,7 @@ Types infer_scaled_dot_product_attention_gradient(const Op& op) {
   attention_dtype(op, 4);
   if (all_ranked(op)) {
     const Shape result = heads_first(op, attended(op, 4)), &incoming = operand(op, 3).shape;
-    const auto both = broadcast(result, incoming);
-    if (incoming.rank() != result.rank() || !both) {
+    if (!unify(result, incoming)) {
       op.fail("Expected an incoming gradient of shape " + to_string(result) + ", got " + to_string(incoming));
     }
   }

@@ -157,7 +157,10 @@ class CpuDevice final : public device::Device {
     return ir::has_op(graph, is_convolution) ? lower_convolutions(graph) : nullptr;
   }
 
-  std::unique_ptr<ir::Graph> combine(const ir::Graph& graph) const override { return find_attention(graph); }
+  std::unique_ptr<ir::Graph> combine(const ir::Graph& graph) const override {
+    const bool may_attend = ir::has_op(graph, [](const ir::Op& op) { return op.code == ir::OpCode::softmax; });
+    return may_attend ? find_attention(graph) : nullptr;
+  }
 
   bool computes_narrow(const ir::Op& op) const override {
     if (!op.info().facts.products || !onednn_multiplies(op.operands[0].dtype())) return false;

@@ -33,6 +33,16 @@ def test_more_than_sixteen_axes_are_refused_where_they_are_built(build):
     assert graph.compile([x], [sixteen + 1.0])(np.float32([1]))[0].shape == (1,) * 16
 
 
+def test_attributes_of_a_devices_passes_are_refused(graph):
+    heads = [graph.placeholder((2, 3, 3, 4)) for _ in range(3)]
+    op, scale = "scaled_dot_product_attention", {"scale": 0.5}
+    (y,) = graph.apply(op, heads, scale | {"steps_first": True}, "", "mine.py:1")
+    with pytest.raises(ValueError, match=r"Only a device's passes may set steps_first; built at mine\.py:1\.$"):
+        graph.compile(heads, [y])(*[np.zeros((2, 3, 3, 4), np.float32)] * 3)
+    with pytest.raises(ValueError, match="Expected 3 or 4 tensors, got 5"):
+        graph.apply(op, [*heads, *heads[:2]], scale, "", "mine.py:1")
+
+
 @pytest.mark.parametrize("shape", [(2**31,), (2**40,), (2**16, 2**15), (100_000, 100_000)], ids=str)
 def test_two_to_the_31_elements_are_refused(shape, storage):
     graph = al.Graph(storage=storage)

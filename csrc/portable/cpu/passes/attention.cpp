@@ -137,7 +137,8 @@ class Finder {
     const bool has_gradient = users(weights).size() > 1;
     if (has_gradient && !find_gradients(weights, dropout, factor, a)) return std::nullopt;
     if (a.random != nullptr && !is_own_dropout(*dropout, has_gradient)) return std::nullopt;
-    if (!take_scale_of_query(a) || !has_good_shapes(a, has_gradient) || !comes_before_results(a)) return std::nullopt;
+    take_scale_of_query(a);
+    if (!has_good_shapes(a, has_gradient) || !comes_before_results(a)) return std::nullopt;
     put_steps_first(a);
     return a;
   }
@@ -279,19 +280,18 @@ class Finder {
   }
 
   // A factor of the query becomes the op's scale if the query's gradient is multiplied by it, too.
-  bool take_scale_of_query(Attention& a) const {
+  void take_scale_of_query(Attention& a) const {
     const auto inner = scaled(*a.query.op);
-    if (!inner) return true;
+    if (!inner) return;
     if (a.query_gradient != nullptr) {
       const Op* next = user(a.query_gradient->result());
-      if (next == nullptr) return true;
+      if (next == nullptr) return;
       const auto outer = scaled(*next);
-      if (!outer || outer->x != a.query_gradient->result() || outer->factor != inner->factor) return true;
+      if (!outer || outer->x != a.query_gradient->result() || outer->factor != inner->factor) return;
       a.query_gradient = next;
     }
     a.query = inner->x;
     a.scale *= inner->factor;
-    return true;
   }
 
   static bool has_good_shapes(const Attention& a, bool has_gradient) {
