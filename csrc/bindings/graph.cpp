@@ -2,6 +2,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "arrays.h"
 #include "files.h"
 #include "gil.h"
@@ -38,6 +40,9 @@ std::string expected_of(ir::AttrKind kind, py::handle value) {
   }
 }
 
+// Attributes that only a device's passes may set.
+constexpr Attr kOfPasses[] = {Attr::kStepsFirst, Attr::kDropout, Attr::kUnread};
+
 ir::Attributes attributes_from(const py::dict& given, const std::string& typed, const std::string& location) {
   const auto fail = [&](const std::string& message) {
     throw ir::Error(ir::Error::Kind::kType, "[" + typed + "] " + message, location);
@@ -57,11 +62,14 @@ ir::Attributes attributes_from(const py::dict& given, const std::string& typed, 
         }
         case ir::AttrKind::Shape: return attributes.set(attr, shape_from(value, typed));
         case ir::AttrKind::DType: return attributes.set(attr, dtype_from(value, typed));
-        case ir::AttrKind::Literal: return fail("The attribute " + text + " cannot be given here");
+        case ir::AttrKind::Literal: break;  // refused below
       }
     };
     const auto attr = ir::attr_named(text);
     if (!attr) fail("Unknown attribute " + text);
+    if (ir::kind(*attr) == ir::AttrKind::Literal || std::ranges::count(kOfPasses, *attr) > 0) {
+      fail("The attribute " + text + " cannot be given here");
+    }
     try {
       set(*attr, ir::kind(*attr));
     } catch (const py::cast_error&) {

@@ -35,9 +35,6 @@ void require_capable(const ir::Op& op, ir::System system) {
 }  // namespace
 
 void require_computable(const ir::Op& op, ir::System system) {
-  for (const ir::Attr attr : {ir::Attr::kStepsFirst, ir::Attr::kDropout, ir::Attr::kUnread}) {
-    if (op.attributes.flag(attr)) op.fail("Only a device's passes may set " + std::string(ir::name(attr)));
-  }
   require_capable(op, system);
   if (!op.info().facts.every_type) {
     for (const ir::Value& v : op.operands) {

@@ -36,9 +36,8 @@ def test_more_than_sixteen_axes_are_refused_where_they_are_built(build):
 def test_attributes_of_a_devices_passes_are_refused(graph):
     heads = [graph.placeholder((2, 3, 3, 4)) for _ in range(3)]
     op, scale = "scaled_dot_product_attention", {"scale": 0.5}
-    (y,) = graph.apply(op, heads, scale | {"steps_first": True}, "", "mine.py:1")
-    with pytest.raises(ValueError, match=r"Only a device's passes may set steps_first; built at mine\.py:1\.$"):
-        graph.compile(heads, [y])(*[np.zeros((2, 3, 3, 4), np.float32)] * 3)
+    with pytest.raises(TypeError, match=r"The attribute steps_first cannot be given here; built at mine\.py:1\.$"):
+        graph.apply(op, heads, scale | {"steps_first": True}, "", "mine.py:1")
     with pytest.raises(ValueError, match="Expected 3 or 4 tensors, got 5"):
         graph.apply(op, [*heads, *heads[:2]], scale, "", "mine.py:1")
 
