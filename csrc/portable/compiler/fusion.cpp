@@ -62,8 +62,12 @@ class Groups {
   bool has(const Op* op) const { return index_.contains(op); }
   const std::vector<const Op*>& members(uint32_t g) const { return members_[g]; }
   size_t tile_count(uint32_t g) const { return tiles_[g]; }
-  // True if the value exists only inside a group, one tile at a time.
-  bool is_inside(Value v) const { return has(v.op) && !policy_.joins(*v.op) && members(group_of(v.op)).size() > 1; }
+
+  std::vector<const Op*> users_of(const Op* op) const {
+    std::vector<const Op*> users;
+    for (const uint32_t i : users_[index_.at(op)]) users.push_back(ops_[i].get());
+    return users;
+  }
 
   // The groups whose values the op uses, in its regions too.
   std::vector<uint32_t> used_by(const Op* op) const {
@@ -156,7 +160,7 @@ class Groups {
   const device::FusionPolicy& policy_;
   const std::vector<std::unique_ptr<Op>>& ops_;
   std::unordered_map<const Op*, uint32_t> index_;      // positions in ops_; the vectors below use them as indices
-  std::vector<std::vector<uint32_t>> inputs_, users_;  // by op, in this block; users only as far as grouped
+  std::vector<std::vector<uint32_t>> inputs_, users_;  // by op, in this block
   std::vector<uint32_t> uses_;                         // number of uses, counting results of the block
   mutable std::vector<uint32_t> merged_;               // the group that this one was merged into, or itself
   std::vector<std::vector<const Op*>> members_;
@@ -167,75 +171,102 @@ class Groups {
 
 using Values = std::unordered_set<Value, ir::ValueHash>;
 
-// The values that groups pass to each other, and the values that they compute again. A group computes a value again if
-// reading the operands costs no more than reading the value; then nobody writes the value to memory.
+// The values that groups pass to each other, and the values that they compute again. A group computes a value again, by
+// the ops of the value's group, if that reads no more memory than the value would take; then nobody writes the value.
 class Traffic {
  public:
   Traffic(const Block& block, const Groups& groups, const device::FusionPolicy& policy)
       : policy_(policy), groups_(groups), written_(block.results.begin(), block.results.end()) {
-    for_each_import(block, [&](const Op&, Value v) { written_.insert(v); });
-    Values kept(block.results.begin(), block.results.end());
+    std::map<uint32_t, std::map<uint64_t, Value>> imports;  // by group; a value follows the values that it depends on
     for (const auto& op : block.ops) {
-      for (const Value& v : ir::captures(*op)) kept.insert(v);
-    }
-    for_each_import(block, [&](const Op& user, Value v) {
-      std::set<const Op*>& own = copies_[groups.group_of(&user)];
-      size_t count = groups.tile_count(groups.group_of(&user)) + tiles(*v.op);
-      for (const Op* copy : own) count += tiles(*copy);
-      if (count > policy_.most_values() || !policy_.joins(user) || v.shape() != user.results[0].shape ||
-          !is_cheap(*v.op)) {
-        kept.insert(v);
-      } else {
-        own.insert(v.op);
-        kept.insert(*large_operand(*v.op));
+      for (const Value& v : ir::captures(*op)) written_.insert(v);
+      for (const Value& v : op->operands) {
+        const uint32_t group = groups.group_of(op.get());
+        if (!groups.has(v.op) || groups.group_of(v.op) == group) continue;
+        passed_.insert(v);
+        if (policy.joins(*op) && v.shape() == op->results[0].shape) imports[group].emplace(v.op->id, v);
+        else written_.insert(v);
       }
-    });
-    written_ = std::move(kept);
+    }
+    for (const auto& [group, values] : imports) {
+      for (const auto& [id, v] : values) {
+        if (!copy(v, group)) written_.insert(v);
+      }
+    }
   }
 
   // True if a group must write the value for other groups.
   bool is_written(Value v) const { return written_.contains(v); }
-  // The ops of other groups that this group computes again.
-  const std::set<const Op*>& copies(uint32_t group) const {
-    static const std::set<const Op*> none;
+  // The ops of other groups that this group computes again, in order.
+  std::vector<const Op*> copies(uint32_t group) const {
     const auto it = copies_.find(group);
-    return it == copies_.end() ? none : it->second;
+    return it == copies_.end() ? std::vector<const Op*>{} : it->second.ops();
   }
 
  private:
-  // Calls f(user, value) for each use of a value by an op of another group.
-  template <class F>
-  void for_each_import(const Block& block, const F& f) const {
-    for (const auto& op : block.ops) {
-      for (const Value& v : op->operands) {
-        if (groups_.has(v.op) && groups_.group_of(v.op) != groups_.group_of(op.get())) f(*op, v);
+  // The ops that a group computes again, and the values as large as the group's that these ops read from memory.
+  struct Copies {
+    std::map<uint32_t, const Op*> by_id;
+    Values read;
+
+    bool has(const Op* op) const { return by_id.contains(op->id); }
+    std::vector<const Op*> ops() const {
+      std::vector<const Op*> all;
+      for (const auto& [id, op] : by_id) all.push_back(op);
+      return all;
+    }
+  };
+
+  // Adds the ops that compute the value to the copies of the group. Returns false if reading the value costs less.
+  bool copy(Value v, uint32_t group) {
+    Copies& copies = copies_[group];
+    Copies more = copies;
+    if (!add(more, v) || more.read.size() > copies.read.size() + 1) return false;
+    size_t count = groups_.tile_count(group);
+    for (const Op* op : more.ops()) count += tiles(*op);
+    if (count > policy_.most_values() || !is_cheap(more, group)) return false;
+    copies = std::move(more);
+    written_.insert(copies.read.begin(), copies.read.end());
+    return true;
+  }
+
+  // Adds the op of the value and the ops of its group that come before it and whose values no other group reads.
+  bool add(Copies& copies, Value v) const {
+    if (copies.has(v.op)) return true;
+    if (!policy_.joins(*v.op) || v.op->results.size() > 1) return false;
+    copies.by_id.emplace(v.op->id, v.op);
+    for (const Value& operand : v.op->operands) {
+      if (operand.shape().element_count() < v.shape().element_count()) continue;
+      const bool is_between = groups_.has(operand.op) && groups_.group_of(operand.op) == groups_.group_of(v.op) &&
+                              !passed_.contains(operand) && !written_.contains(operand);
+      if (!is_between) copies.read.insert(operand);
+      else if (!add(copies, operand)) return false;
+    }
+    return true;
+  }
+
+  // True if all functions of floats among the copies move into the group, as nothing else uses them. Arithmetic is
+  // cheap in any case. A product needs whole operands, so it cannot use a copy.
+  bool is_cheap(const Copies& copies, uint32_t group) const {
+    std::unordered_set<const Op*> moved;
+    for (auto it = copies.by_id.rbegin(); it != copies.by_id.rend(); ++it) {
+      const Op* op = it->second;
+      bool moves = !written_.contains(op->result());
+      for (const Op* user : groups_.users_of(op)) {
+        const bool is_own = groups_.group_of(user) == group;
+        if (is_own && !policy_.joins(*user)) return false;
+        moves &= is_own || moved.contains(user);
       }
+      if (moves) moved.insert(op);
+      else if (op->info().types == ir::TypeClass::floating) return false;
     }
-  }
-
-  // The only operand that is as large as the op's result; null if there is none or more than one.
-  static const Value* large_operand(const Op& op) {
-    const Value* large = nullptr;
-    for (const Value& v : op.operands) {
-      if (v.shape().element_count() < op.results[0].shape.element_count()) continue;
-      if (large != nullptr && *large != v) return nullptr;
-      large = &v;
-    }
-    return large;
-  }
-
-  // True for arithmetic on one large operand, which is in memory in any case, and small ones.
-  bool is_cheap(const Op& op) const {
-    if (!policy_.joins(op) || op.info().types == ir::TypeClass::floating) return false;
-    const Value* large = large_operand(op);
-    return large != nullptr && !groups_.is_inside(*large) &&
-           (!groups_.has(large->op) || !policy_.joins(*large->op) || written_.contains(*large));
+    return true;
   }
 
   const device::FusionPolicy& policy_;
   const Groups& groups_;
-  Values written_;
-  std::map<uint32_t, std::set<const Op*>> copies_;
+  Values passed_, written_;
+  std::map<uint32_t, Copies> copies_;
 };
 
 // Copies a graph group by group, each group after the groups that it depends on.
@@ -255,7 +286,7 @@ class Fuser {
     const std::vector<std::vector<const Op*>> order = sorted(block, groups);
     const Traffic traffic(block, groups, policy_);
     for (const auto& members : order) {
-      const std::set<const Op*>& copies = traffic.copies(groups.group_of(members[0]));
+      const std::vector<const Op*> copies = traffic.copies(groups.group_of(members[0]));
       if (members.size() + copies.size() == 1) copy_op(*members[0]);
       else copy_group(members, copies, traffic);
     }
@@ -309,7 +340,7 @@ class Fuser {
     for (uint32_t i = 0; i < op.results.size(); ++i) values_[op.result(i)] = {made, i};
   }
 
-  void copy_group(const std::vector<const Op*>& members, const std::set<const Op*>& copies, const Traffic& traffic) {
+  void copy_group(const std::vector<const Op*>& members, const std::vector<const Op*>& copies, const Traffic& traffic) {
     std::vector<Value> operands, results;
     for (const Op* op : members) {
       for (uint32_t i = 0; i < op->results.size(); ++i) {
@@ -317,8 +348,7 @@ class Fuser {
         if (traffic.is_written(v)) results.push_back(v);
       }
     }
-    std::vector<const Op*> all(copies.begin(), copies.end());
-    std::sort(all.begin(), all.end(), [](const Op* a, const Op* b) { return a->id < b->id; });
+    std::vector<const Op*> all = copies;
     all.insert(all.end(), members.begin(), members.end());
     drop_unused(all, results);
     for (const Op* op : all) {

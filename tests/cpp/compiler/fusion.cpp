@@ -129,6 +129,7 @@ TEST(Fuse, ComputesCheapValuesAnew) {
   const Case cases[] = {
       {"subtract(%0, %1)", "%0, %1"}, {"multiply(%2, %0)", "%2, %0"}, {"negative(%0)", "%0"},
       {"square(%0)", "%0"},           {"multiply(%0, %0)", "%0"},     {"clamp(%0, %3, %1)", "%0, %3, %1"},
+      {"add(%1, %2)", "%1, %2"},
   };
   for (const auto& [op, operands] : cases) {
     expect_fused(reused(op), "%7",
@@ -139,10 +140,9 @@ TEST(Fuse, ComputesCheapValuesAnew) {
 }
 
 TEST(Fuse, HandsDearValuesOn) {
-  // Functions of floats; what has no operand as large as itself, or two of them.
-  const Lines befores[] = {{}, {}, {}, {"softmax(%0) {axis = 0}"}};
-  const std::string ops[] = {"tanh(%0)", "relu(%0)", "add(%1, %2)", "add(%0, %4)"},
-                    operands[] = {"%0", "%0", "%1, %2", "%0, %4"};
+  // Functions of floats that both groups use; what has two operands as large as itself.
+  const Lines befores[] = {{}, {}, {"softmax(%0) {axis = 0}"}};
+  const std::string ops[] = {"tanh(%0)", "relu(%0)", "add(%0, %4)"}, operands[] = {"%0", "%0", "%0, %4"};
   for (size_t i = 0; i < std::size(ops); ++i) {
     const auto n = static_cast<int>(befores[i].size()) + 4;
     auto value = [&](int k) { return "%" + std::to_string(n + k); };
@@ -155,6 +155,29 @@ TEST(Fuse, HandsDearValuesOn) {
     }
     expect_fused(reused(ops[i], befores[i]), value(3), fused, value(4));
   }
+}
+
+TEST(Fuse, ComputesChainsAnew) {
+  expect_fused(
+      {"negative(%0)", "multiply(%4, %2)", "exp(%4)", "softmax(%6) {axis = 1}", "multiply(%5, %7)"}, "%8",
+      {"fused(%0)", "region {", "negative(%0)", "exp(%5)", "return (%6)", "}", "softmax(%4) {axis = 1}",
+       "fused(%0, %2, %7)", "region {", "negative(%0)", "multiply(%9, %2)", "multiply(%10, %7)", "return (%11)", "}"},
+      "%8");
+}
+
+TEST(Fuse, MovesDearValuesToTheOnlyGroupThatUsesThem) {
+  const Lines once = {"negative(%0)", "exp(%4)", "tanh(%4)", "softmax(%6) {axis = 1}", "multiply(%5, %7)"};
+  expect_fused(once, "%8",
+               {"fused(%0)", "region {", "negative(%0)", "tanh(%5)", "return (%6)", "}", "softmax(%4) {axis = 1}",
+                "fused(%0, %7)", "region {", "negative(%0)", "exp(%9)", "multiply(%10, %7)", "return (%11)", "}"},
+               "%8");
+  Lines twice = once;
+  twice.insert(twice.end(), {"softmax(%8) {axis = 0}", "multiply(%5, %9)"});
+  expect_fused(
+      twice, "%10",
+      {"fused(%0) : float32(2, 3), float32(2, 3)", "region {", "negative(%0)", "exp(%5)", "tanh(%5)", "return (%6, %7)",
+       "}", "softmax(%4#1) {axis = 1}", "multiply(%4, %8)", "softmax(%9) {axis = 0}", "multiply(%4, %10)"},
+      "%11");
 }
 
 TEST(Fuse, ComputesAnewOnlyFromWhatIsInMemory) {
@@ -276,13 +299,16 @@ TEST_F(FuseProducts, StayWhereOthersWantThem) {
 
 // A product of a value that the chain itself computes would have to wait for itself.
 TEST_F(FuseProducts, AreNotFedByTheirOwnGroup) {
-  const std::string text =
-      "graph {\n  %0 = placeholder() {shape = (64, 64), dtype = float32} : float32(64, 64)"
-      "\n  %1 = placeholder() {shape = (64, 2048), dtype = float32} : float32(64, 2048)\n  %2 = tanh(%1) : float32(64, "
-      "2048)"
-      "\n  %3 = matmul(%0, %2) {transpose_a = true, transpose_b = false} : float32(64, 2048)"
-      "\n  %4 = add(%3, %2) : float32(64, 2048)\n  return (%4)\n}\n";
-  EXPECT_EQ(kinds(text), (Kinds{"tanh", "fused matmul add"}));
+  for (const std::string op : {"tanh", "negative"}) {
+    const std::string text =
+        "graph {\n  %0 = placeholder() {shape = (64, 64), dtype = float32} : float32(64, 64)"
+        "\n  %1 = placeholder() {shape = (64, 2048), dtype = float32} : float32(64, 2048)\n  %2 = " +
+        op +
+        "(%1) : float32(64, 2048)"
+        "\n  %3 = matmul(%0, %2) {transpose_a = true, transpose_b = false} : float32(64, 2048)"
+        "\n  %4 = add(%3, %2) : float32(64, 2048)\n  return (%4)\n}\n";
+    EXPECT_EQ(kinds(text), (Kinds{op, "fused matmul add"}));
+  }
 }
 
 }  // namespace

@@ -108,11 +108,15 @@ constexpr auto any = TypeClass::any;
 
 // ---- a loop for each kind of row ----
 
+// A store of a vector may change any memory, so the loops keep the pointers in variables of their own.
+
 template <class T, class Row>
 struct Unary {
   static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
-    for (size_t i = 0; i < count; i += hn::Lanes(d)) StoreElements(d, Row::Of(d, LoadElements(d, in[0], i)), out[0], i);
+    const std::byte* x = in[0];
+    std::byte* y = out[0];
+    for (size_t i = 0; i < count; i += hn::Lanes(d)) StoreElements(d, Row::Of(d, LoadElements(d, x, i)), y, i);
   }
 };
 
@@ -120,8 +124,10 @@ template <class T, class Row>
 struct Binary {
   static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
+    const std::byte *a = in[0], *b = in[1];
+    std::byte* y = out[0];
     for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i)), out[0], i);
+      StoreElements(d, Row::Of(d, LoadElements(d, a, i), LoadElements(d, b, i)), y, i);
     }
   }
 };
@@ -130,9 +136,10 @@ template <class T, class Row>
 struct Ternary {
   static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
+    const std::byte *a = in[0], *b = in[1], *c = in[2];
+    std::byte* y = out[0];
     for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i), LoadElements(d, in[2], i)),
-                    out[0], i);
+      StoreElements(d, Row::Of(d, LoadElements(d, a, i), LoadElements(d, b, i), LoadElements(d, c, i)), y, i);
     }
   }
 };
@@ -155,15 +162,17 @@ HWY_INLINE void StoreTruth(std::byte* out, size_t count, const F& holds_at) {
 template <class T, class Row>
 struct Predicate {
   static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
-    StoreTruth<T>(out[0], count, [in](auto d, size_t i) HWY_ATTR { return Row::Of(d, LoadElements(d, in[0], i)); });
+    const std::byte* x = in[0];
+    StoreTruth<T>(out[0], count, [x](auto d, size_t i) HWY_ATTR { return Row::Of(d, LoadElements(d, x, i)); });
   }
 };
 
 template <class T, class Row>
 struct Comparison {
   static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
-    StoreTruth<T>(out[0], count, [in](auto d, size_t i) HWY_ATTR {
-      return Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i));
+    const std::byte *a = in[0], *b = in[1];
+    StoreTruth<T>(out[0], count, [a, b](auto d, size_t i) HWY_ATTR {
+      return Row::Of(d, LoadElements(d, a, i), LoadElements(d, b, i));
     });
   }
 };
@@ -175,13 +184,14 @@ struct Selection {
     const hn::RebindToUnsigned<decltype(d)> du;
     using U = hwy::MakeUnsigned<T>;
     HWY_ALIGN U wide[kStepQuantum];
+    const std::byte *truth = in[0], *b = in[1], *c = in[2];
+    std::byte* y = out[0];
     for (size_t begin = 0; begin < count; begin += kStepQuantum) {
-      const auto* bytes = reinterpret_cast<const uint8_t*>(in[0]) + begin;
+      const auto* bytes = reinterpret_cast<const uint8_t*>(truth) + begin;
       for (size_t i = 0; i < kStepQuantum; ++i) wide[i] = bytes[i] != 0 ? static_cast<U>(~U{0}) : U{0};
       for (size_t i = 0; i < kStepQuantum; i += hn::Lanes(d)) {
         const auto holds = hn::MaskFromVec(hn::BitCast(d, hn::Load(du, wide + i)));
-        StoreElements(d, Row::Of(d, holds, LoadElements(d, in[1], begin + i), LoadElements(d, in[2], begin + i)),
-                      out[0], begin + i);
+        StoreElements(d, Row::Of(d, holds, LoadElements(d, b, begin + i), LoadElements(d, c, begin + i)), y, begin + i);
       }
     }
   }
