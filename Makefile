@@ -118,7 +118,7 @@ bench: $(BUILD)/.with-benchmarks $(BENCH)/.peers
 	$(VENV)/bin/python -m pip wheel --quiet $(BUILD_OPTIONS) --no-deps --wheel-dir $(BENCH) .
 	$(BENCH)/venv/bin/python -m pip uninstall --quiet --yes alloy-mpsgraph
 	$(BENCH)/venv/bin/python -m pip install --quiet $(BENCH)/alloy_mpsgraph-*.whl
-	$(BENCH)/venv/bin/python benchmarks/run.py --output benchmarks $(BENCH_OPTIONS)
+	$(BENCH)/venv/bin/python benchmarks/run.py --output benchmarks/results $(BENCH_OPTIONS)
 	$(BENCH)/venv/bin/python benchmarks/compile_times.py --output benchmarks/COMPILE_TIMES.md
 
 # The site, in build/site. test-python runs the code on its pages (test_docs.py).

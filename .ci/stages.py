@@ -11,7 +11,7 @@ import time
 # Seconds of processor time on two quiet cores (AMD EPYC with AVX2).
 BUDGETS = {
     "setup": 300,
-    "build-tests": 200,
+    "compile": 220,
     "test": 600,
     "test-clangs": 90,
     "test-types": 40,

@@ -1,8 +1,10 @@
-"""Writes the results of run.py: RESULTS.md and results.png.
+"""Writes the results of run.py: a folder for each processor and number of threads, with RESULTS.md, results.png and
+results.json; and RESULTS.md beside the folders, which compares them.
 
-python benchmarks/report.py build/bench/results.json benchmarks    the same report again"""
+python benchmarks/report.py benchmarks/results    writes all these reports again"""
 
 import json
+import re
 import statistics
 import sys
 import textwrap
@@ -137,6 +139,7 @@ def goals_alone(title, alone):
     return found
 
 
+WRITTEN = "Written by `benchmarks/report.py`; not edited by hand."
 METHOD = """## How it is measured
 
 * Each framework has one warm process. The processes take turns in blocks of about 0.1 s, round after round; each round
@@ -174,8 +177,7 @@ def markdown(results):
     text = [
         "# Alloy beside its peers on one CPU",
         "",
-        f"Measured on {results['date']} by `{results['command']}` in {results['rounds']} rounds. Written by "
-        "`benchmarks/report.py`; not edited by hand.",
+        f"Measured on {results['date']} by `benchmarks/run.py` in {results['rounds']} rounds. {WRITTEN}",
         "",
         "![Step times of all frameworks as multiples of Alloy's](results.png)",
         "",
@@ -362,11 +364,50 @@ def short(row):
     return textwrap.fill(row["title"].removesuffix(", inference"), 50)
 
 
+def processor(results):
+    """Returns the processor's name, the widest of its instructions that Alloy uses, and the number of threads."""
+    machine = results["machine"]
+    name = re.sub(r"\((R|TM|family.*)\)|Processor|CPU|@.*", "", machine["CPU"])
+    features = machine["of its instructions"]
+    kinds = {"amx_tile": "AMX", "avx512f": "AVX-512", "avx2": "AVX2"}
+    widest = next((kind for feature, kind in kinds.items() if feature in features), "baseline")
+    return f"{' '.join(name.split())}, {widest}, {results['threads']} threads"
+
+
+def folder(results):
+    return re.sub("[^a-z0-9]+", "-", processor(results).lower())
+
+
+def comparison(reports):
+    """Returns the page that shows results of several processors side by side."""
+    titles = {row["title"]: row["inference"] for results in reports for row in results["rows"]}
+
+    def cell(results, title):
+        row = next((row for row in results["rows"] if row["title"] == title), None)
+        peer = row and fastest_peer(row)
+        return f"**{ratio(row, peer):.2f}** ({peer})" if peer and ratio(row, peer) else "-"
+
+    head = ["", *(f"[{processor(results)}]({folder(results)}/RESULTS.md), {results['date']}" for results in reports)]
+    text = ["# Alloy beside its peers, by processor", "", f"How many times faster than the fastest peer. {WRITTEN}", ""]
+    for name, inference in (("Training: one step", False), ("Inference: one batch", True)):
+        some = [title for title in titles if titles[title] == inference]
+        rows = [[title, *(cell(results, title) for results in reports)] for title in some]
+        text += [f"## {name}", "", table(head, rows)] if rows else []
+    return "\n".join(text)
+
+
 def write(results, directory):
-    """directory: Path."""
-    (directory / "RESULTS.md").write_text(markdown(results))
-    chart(results, directory / "results.png")
+    """Writes the results into their folder in the directory. directory: Path."""
+    own = directory / folder(results)
+    own.mkdir(parents=True, exist_ok=True)
+    (own / "results.json").write_text(json.dumps(results))
+    (own / "RESULTS.md").write_text(markdown(results))
+    chart(results, own / "results.png")
+    reports = [json.loads(path.read_text()) for path in sorted(directory.glob("*/results.json"))]
+    (directory / "RESULTS.md").write_text(comparison(reports))
+    return own / "RESULTS.md"
 
 
 if __name__ == "__main__":
-    write(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2]))
+    for path in sorted(Path(sys.argv[1]).glob("*/results.json")):
+        write(json.loads(path.read_text()), Path(sys.argv[1]))

@@ -12,7 +12,6 @@ import math
 import os
 import platform
 import select
-import shlex
 import statistics
 import subprocess
 import sys
@@ -487,19 +486,18 @@ def main():
     parser.add_argument(
         "--threads", type=int, default=len(os.sched_getaffinity(0)), help="of each framework; default: %(default)s"
     )
-    parser.add_argument("--output", type=Path, default=BUILD / "bench", help="directory for RESULTS.md and results.png")
+    parser.add_argument(
+        "--output", type=Path, default=BUILD / "bench", help="directory of the report's folder; default: %(default)s"
+    )
     arguments = parser.parse_args()
     # All processes started from here use only these cores: some frameworks count cores and cannot be told a number of
     # threads.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
     whole = arguments.workload == list(WORKLOADS)
-    for directory in (arguments.output, BUILD / "bench"):
-        directory.mkdir(parents=True, exist_ok=True)
     results = {
         "machine": machine(),
         "load": os.getloadavg()[0],
         "date": datetime.date.today().isoformat(),
-        "command": shlex.join(["python", *sys.argv]),
         "threads": arguments.threads,
         "rounds": arguments.rounds,
         "rows": [],
@@ -523,10 +521,7 @@ def main():
                 "digits_steps": bench.digits_steps() if whole else {},
             }
     results["native"] = all_native(arguments.threads) if whole else []
-    # For `report.py`, which can write the report again.
-    (BUILD / "bench/results.json").write_text(json.dumps(results, indent=1))
-    report.write(results, arguments.output)
-    print(f"{arguments.output}/RESULTS.md, {arguments.output}/results.png")
+    print(report.write(results, arguments.output))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ device::ArrayMemory ones(const Shape& shape) {
   layout.rank = 1;
   layout.lengths[0] = static_cast<size_t>(shape.element_count());
   layout.element_bytes = sizeof(float);
-  layout.row_bytes = layout.packed_row_bytes();
+  layout.pack();
   const device::ArrayMemory memory{&cpu::cpu_device(), cpu::cpu_device().allocate(layout.end()), layout};
   const std::vector<float> values(layout.lengths[0], 1.0F);
   device::write_array(*memory.device, *memory.storage, layout, values.data(), nullptr);

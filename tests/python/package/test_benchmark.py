@@ -45,7 +45,6 @@ def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
 
     results = {
         "date": "2000-01-01",
-        "command": "run.py",
         "rounds": 2,
         "threads": 1,
         "load": 0.0,
@@ -58,8 +57,8 @@ def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
         "native": [{"run_name": "peak", "real_time": 1.0, "time_unit": "us", "FLOP/s": 1e9}],
         "rows": [row, beside],
     }
-    report.write(results, tmp_path)
-    text = (tmp_path / "RESULTS.md").read_text()
+    own = report.write(results, tmp_path)
+    text = own.read_text()
     faster = report.ratio(row, "NumPy")
     for part in (
         row["title"],
@@ -70,7 +69,15 @@ def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
         "taking turns | at most 10 us |  | **10 us**",
     ):
         assert part in text
-    assert (tmp_path / "results.png").stat().st_size > 10_000
+    assert (own.parent / "results.png").stat().st_size > 10_000
+
+    # A second processor's report stands beside it.
+    chip = {"CPU": "Chip(R) One Processor @ 2 GHz", "of its instructions": "avx2, fma"}
+    other = report.write(results | {"machine": results["machine"] | chip}, tmp_path)
+    assert other == tmp_path / "chip-one-avx2-1-threads/RESULTS.md"
+    both = (tmp_path / "RESULTS.md").read_text()
+    assert f"[Chip One, AVX2, 1 threads]({other.relative_to(tmp_path)})" in both
+    assert f"| {row['title']} | **{faster:.2f}** (NumPy) | **{faster:.2f}** (NumPy) |" in both
 
 
 def test_alloy_has_the_layers_of_all_workloads(monkeypatch):
