@@ -510,18 +510,21 @@ def main():
             Path(directory),
         )
         with contextlib.closing(bench):
-            results |= {"versions": bench.versions(), "unavailable": bench.unavailable}
+            results |= {
+                "versions": bench.versions(),
+                "unavailable": bench.unavailable,
+                "imports": bench.imports() if whole else {},
+                "digits_steps": bench.digits_steps() if whole else {},
+                "native": all_native(arguments.threads) if whole else [],
+            }
             for name in arguments.workload:
                 for row in bench.measure(WORKLOADS[name]):
                     print(report.line(row), flush=True)
                     results["rows"].append(row)
-            results |= {
-                "quiet": bench.meter.shares(),
-                "imports": bench.imports() if whole else {},
-                "digits_steps": bench.digits_steps() if whole else {},
-            }
-    results["native"] = all_native(arguments.threads) if whole else []
-    print(report.write(results, arguments.output))
+                # A run that is interrupted leaves a report.
+                results["quiet"] = bench.meter.shares()
+                written = report.write(results, arguments.output)
+    print(written)
 
 
 if __name__ == "__main__":
