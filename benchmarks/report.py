@@ -371,7 +371,8 @@ def processor(results):
     features = machine["of its instructions"]
     kinds = {"amx_tile": "AMX", "avx512f": "AVX-512", "avx2": "AVX2"}
     widest = next((kind for feature, kind in kinds.items() if feature in features), "baseline")
-    return f"{' '.join(name.split())}, {widest}, {results['threads']} threads"
+    threads = results["threads"]
+    return f"{' '.join(name.split())}, {widest}, {threads} thread{'s' * (threads > 1)}"
 
 
 def folder(results):
@@ -397,7 +398,7 @@ def comparison(reports):
 
 
 def write(results, directory):
-    """Writes the results into their folder in the directory. directory: Path."""
+    """Writes the results into their folder in the directory, and the page beside it. directory: Path."""
     own = directory / folder(results)
     own.mkdir(parents=True, exist_ok=True)
     (own / "results.json").write_text(json.dumps(results))

@@ -512,7 +512,8 @@ def main():
         with contextlib.closing(bench):
             results |= {
                 "versions": bench.versions(),
-                "unavailable": bench.unavailable,
+                "unavailable": bench.unavailable
+                | {name: "left out of this run" for name in PEERS.keys() - bench.peers},
                 "imports": bench.imports() if whole else {},
                 "digits_steps": bench.digits_steps() if whole else {},
                 "native": all_native(arguments.threads) if whole else [],

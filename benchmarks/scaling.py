@@ -24,7 +24,7 @@ def measure(workload, threads):
     batch = session.batches[0]
     found = defaultdict(lambda: {"calls": 0, "flops": 0, "bytes": 0, "seconds": defaultdict(list)})
     for turn in range(TURNS + 1):
-        for count in threads:
+        for count in (1, threads):
             al.set_threads(count)
             one = session.step.profile(*batch, runs=1).seconds
             profile = session.step.profile(*batch, runs=max(2, min(200, int(SECONDS_A_TURN / one))))
@@ -43,18 +43,18 @@ def measure(workload, threads):
 
 
 def report(kernels, threads, most):
-    few, many = threads
     rows = []
     for name, row in kernels.items():
-        alone, together = (statistics.median(row["seconds"][count]) for count in threads)
-        rows.append((together - alone * few / many, name, row["calls"], alone, together, row["flops"], row["bytes"]))
-    rows.sort(reverse=True)
-    rest = [sum(column) for column in list(zip(*rows[most:]))[2:]] if len(rows) > most else []
-    total = [sum(column) for column in list(zip(*rows))[2:]]
-    shown = [row[1:] for row in rows[:most]] + ([(f"({len(rows) - most} more)", *rest)] if rest else [])
-    lines = [f"{'kernel':<52} calls  {few:>3}: ms  {many:>3}: ms  share  efficiency  lost ms  GFLOP/s   GB/s"]
+        alone, together = (statistics.median(row["seconds"][count]) for count in (1, threads))
+        rows.append((name, row["calls"], alone, together, row["flops"], row["bytes"]))
+    rows.sort(key=lambda row: row[2] / threads - row[3])
+    total = [sum(column) for column in list(zip(*rows))[1:]]
+    shown = rows[:most]
+    if rest := rows[most:]:
+        shown.append((f"({len(rest)} more)", *map(sum, list(zip(*rest))[1:])))
+    lines = [f"{'kernel':<52} calls    1: ms  {threads:>3}: ms  share  efficiency  lost ms  GFLOP/s   GB/s"]
     for name, calls, alone, together, flops, size in [*shown, ("all", *total)]:
-        perfect = alone * few / many
+        perfect = alone / threads
         lines.append(
             f"{name[:52]:<52} {calls:>5} {1e3 * alone:>8.2f} {1e3 * together:>8.2f} {together / total[2]:>6.1%} "
             f"{perfect / together:>11.0%} {1e3 * (together - perfect):>8.2f} {flops / together / 1e9:>8.0f} "
@@ -73,9 +73,9 @@ def main():
     os.environ.setdefault("BENCH_THREADS", str(arguments.threads))
     from workloads import WORKLOADS
 
-    threads = (1, arguments.threads)
     for name in arguments.workload.split(","):
-        print(WORKLOADS[name].title, report(measure(WORKLOADS[name], threads), threads, arguments.most), "", sep="\n")
+        kernels = measure(WORKLOADS[name], arguments.threads)
+        print(WORKLOADS[name].title, report(kernels, arguments.threads, arguments.most), "", sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ ir::Attributes attributes_from(const py::dict& given, const std::string& typed, 
         }
         case ir::AttrKind::Shape: return attributes.set(attr, shape_from(value, typed));
         case ir::AttrKind::DType: return attributes.set(attr, dtype_from(value, typed));
-        case ir::AttrKind::Literal: break;  // refused below
+        case ir::AttrKind::Literal: break;  // refused before
       }
     };
     const auto attr = ir::attr_named(text);

@@ -224,7 +224,7 @@ class Traffic {
     if (!add(more, v) || more.read.size() > copies.read.size() + 1) return false;
     size_t count = groups_.tile_count(group);
     for (const Op* op : more.ops()) count += tiles(*op);
-    if (count > policy_.most_values() || !is_cheap(more, group)) return false;
+    if (count > policy_.most_values() || !is_cheap(more, copies, group)) return false;
     copies = std::move(more);
     written_.insert(copies.read.begin(), copies.read.end());
     return true;
@@ -245,9 +245,11 @@ class Traffic {
     return true;
   }
 
-  // True if all functions of floats among the copies move into the group, as nothing else uses them. Arithmetic is
-  // cheap in any case. A product needs whole operands, so it cannot use a copy.
-  bool is_cheap(const Copies& copies, uint32_t group) const {
+  // True if the copies beyond those of `before` take less time than writing and reading a value: ops that move into the
+  // group, as nothing else uses them, and little arithmetic. A product needs whole operands, so it cannot use a copy.
+  bool is_cheap(const Copies& copies, const Copies& before, uint32_t group) const {
+    constexpr int kMostAgain = 4;
+    int again = 0;
     std::unordered_set<const Op*> moved;
     for (auto it = copies.by_id.rbegin(); it != copies.by_id.rend(); ++it) {
       const Op* op = it->second;
@@ -259,8 +261,9 @@ class Traffic {
       }
       if (moves) moved.insert(op);
       else if (op->info().types == ir::TypeClass::floating) return false;
+      else if (!before.has(op)) ++again;
     }
-    return true;
+    return again <= kMostAgain;
   }
 
   const device::FusionPolicy& policy_;

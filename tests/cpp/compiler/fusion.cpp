@@ -165,6 +165,19 @@ TEST(Fuse, ComputesChainsAnew) {
       "%8");
 }
 
+TEST(Fuse, HandsOnWhatALongChainComputes) {
+  for (int count : {4, 5}) {
+    Lines ops;
+    for (int i = 0; i < count; ++i) ops.push_back("negative(%" + std::to_string(i == 0 ? 0 : 3 + i) + ")");
+    const std::string last = "%" + std::to_string(3 + count), end = "%" + std::to_string(6 + count);
+    ops.insert(ops.end(), {"exp(" + last + ")", "softmax(%" + std::to_string(4 + count) + ") {axis = 1}",
+                           "multiply(" + last + ", %" + std::to_string(5 + count) + ")"});
+    const std::unique_ptr<Graph> fused = fused_for_cpu(graph_of(ops, end));
+    EXPECT_EQ(verify(*fused), std::vector<std::string>{});
+    EXPECT_EQ(fused->body().ops.back()->code, count == 4 ? OpCode::fused : OpCode::multiply);
+  }
+}
+
 TEST(Fuse, MovesDearValuesToTheOnlyGroupThatUsesThem) {
   const Lines once = {"negative(%0)", "exp(%4)", "tanh(%4)", "softmax(%6) {axis = 1}", "multiply(%5, %7)"};
   expect_fused(once, "%8",

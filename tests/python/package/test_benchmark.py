@@ -15,6 +15,7 @@ sys.path.append(str(BENCHMARKS))
 
 import report  # noqa: E402
 import run  # noqa: E402
+import scaling  # noqa: E402
 import workloads  # noqa: E402
 from workloads import WORKLOADS, Target  # noqa: E402
 
@@ -74,10 +75,23 @@ def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
     # A second processor's report stands beside it.
     chip = {"CPU": "Chip(R) One Processor @ 2 GHz", "of its instructions": "avx2, fma"}
     other = report.write(results | {"machine": results["machine"] | chip}, tmp_path)
-    assert other == tmp_path / "chip-one-avx2-1-threads/RESULTS.md"
+    assert other == tmp_path / "chip-one-avx2-1-thread/RESULTS.md"
     both = (tmp_path / "RESULTS.md").read_text()
-    assert f"[Chip One, AVX2, 1 threads]({other.relative_to(tmp_path)})" in both
+    assert f"[Chip One, AVX2, 1 thread]({other.relative_to(tmp_path)})" in both
     assert f"| {row['title']} | **{faster:.2f}** (NumPy) | **{faster:.2f}** (NumPy) |" in both
+
+
+def test_scaling_orders_kernels_by_what_they_lose():
+    kernels = {
+        "serial 4": {"calls": 1, "flops": 0, "bytes": 2_000_000, "seconds": {1: [1e-3], 4: [1e-3, 1e-3, 9e-3]}},
+        "divided 8": {"calls": 2, "flops": 3_000_000, "bytes": 0, "seconds": {1: [4e-3], 4: [1e-3]}},
+    }
+    _, *rows = [line.split() for line in scaling.report(kernels, threads=4, most=9).splitlines()]
+    assert rows == [
+        ["serial", "4", "1", "1.00", "1.00", "50.0%", "25%", "0.75", "0", "2"],
+        ["divided", "8", "2", "4.00", "1.00", "50.0%", "100%", "0.00", "3", "0"],
+        ["all", "3", "5.00", "2.00", "100.0%", "62%", "0.75", "2", "1"],
+    ]
 
 
 def test_alloy_has_the_layers_of_all_workloads(monkeypatch):
