@@ -111,13 +111,16 @@ std::unique_ptr<PrimitiveKernel> make_product(const Matrices& a, const Matrices&
                                              {DNNL_ARG_DST, 0, true, result, desc.dst_desc()}});
 }
 
-// Into how many parts the rows of a result are divided. Columns are divided, too, if parts would have so few rows that
-// much of the time goes into reading the right matrix.
-int64_t parts_of_rows(int64_t rows, int64_t parts) {
-  constexpr int64_t kFewestRows = 32;
-  int64_t down = parts;
-  while (down > 1 && (parts % down != 0 || rows / down < kFewestRows)) --down;
-  return down;
+// Into how many of the parts the rows of a result are divided; the rest divides columns. Each part reads all of the left
+// matrix that its rows need, and copies all of the right one that its columns need, so the parts are as square as can be.
+int64_t parts_of_rows(int64_t rows, int64_t columns, int64_t parts) {
+  constexpr int64_t kCopy = 2;  // reads that take as long as copying an element
+  int64_t best = 1;
+  const auto read = [&](int64_t down) { return rows / down + kCopy * columns / (parts / down); };
+  for (int64_t down = 1; down <= parts; ++down) {
+    if (parts % down == 0 && read(down) <= read(best)) best = down;
+  }
+  return best;
 }
 
 }  // namespace
@@ -139,7 +142,7 @@ std::unique_ptr<Kernel> matrix_product(const Matrices& a, const Matrices& b, con
     }
     return std::make_unique<DividedKernel>(std::move(parts));
   }
-  const int64_t down = parts_of_rows(y.dims[row_axis], count);
+  const int64_t down = parts_of_rows(y.dims[row_axis], y.dims[column_axis], count);
   for (const Section& rows : sections(y.dims[row_axis], down)) {
     for (const Section& columns : sections(y.dims[column_axis], count / down)) {
       Cut result = cut(y, row_axis, rows, dtype);
