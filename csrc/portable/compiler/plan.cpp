@@ -292,11 +292,11 @@ class Planner {
     step.kernel = kernels_.take(op);
     for (const Value& v : op.operands) step.operands.push_back(place_of(v));
     for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of(op.result(r)));
-    if (const auto own = step.kernel->prepacked(); own && lasts(step.operands[own->operand])) {
-      plan_.packed_weights.push_back(
-          {plan_.steps.size(), own->operand, step.operands[own->operand], packed_weights_bytes_});
-      packed_weights_bytes_ += aligned(own->bytes);
-      step.kernel->take_prepacked();
+    if (const auto weights = step.kernel->prepacked_operand(); weights && lasts(step.operands[*weights])) {
+      if (const size_t bytes = step.kernel->take_prepacked(); bytes > 0) {
+        plan_.packed_weights.push_back({plan_.steps.size(), *weights, step.operands[*weights], packed_weights_bytes_});
+        packed_weights_bytes_ += aligned(bytes);
+      }
     }
     const size_t scratch = step.kernel->scratch_bytes();
     plan_.steps.push_back(std::move(step));

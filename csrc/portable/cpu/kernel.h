@@ -56,7 +56,7 @@ class Kernel : public device::Kernel {
   // Computes the results from the operands, in the op's order, all packed row-major. `scratch` has scratch_bytes()
   // bytes, aligned to 64. Never throws or allocates. One run at a time.
   virtual void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const = 0;
-  // Packs the operand that prepacked() names.
+  // Packs the operand prepacked_operand().
   virtual void prepack(const std::byte* /*operand*/, std::byte* /*to*/) const {}
 
   // The number of threads that the kernel was made for; it computes correctly with no other number.

@@ -16,14 +16,10 @@ class Kernel {
   // True if the result may be written over the operand.
   virtual bool in_place(size_t /*operand*/, size_t /*result*/) const { return false; }
 
-  // An operand, usually weights, that the kernel reads in an order of its own. Each run packs the operand in its
-  // scratch memory, until take_prepacked() is called: from then on runs get `bytes` packed bytes in place of the
-  // operand.
-  struct Prepacked {
-    size_t operand, bytes;
-  };
-  virtual std::optional<Prepacked> prepacked() const { return std::nullopt; }
-  virtual void take_prepacked() {}
+  // The operand, usually weights, that the kernel can read in an order of its own. Runs get it as it is, until
+  // take_prepacked() returns how many packed bytes they get from then on in its place; if none, it stays as it is.
+  virtual std::optional<size_t> prepacked_operand() const { return std::nullopt; }
+  virtual size_t take_prepacked() { return 0; }
 };
 
 }  // namespace alloy::device

@@ -42,7 +42,7 @@ inline bool writes_variable(const Step& step) {
                      [](const Place& place) { return place.kind == Place::Kind::kVariable; });
 }
 
-// Weights that no run changes, packed in the order that their kernel wants (Kernel::prepacked).
+// Weights that no run changes, packed in the order that their kernel wants (Kernel::prepacked_operand).
 struct PackedWeights {
   size_t step;     // a call
   size_t operand;  // of the call: the weights

@@ -91,19 +91,20 @@ inline void run_kernel(const Kernel& kernel, const std::vector<const std::byte*>
   scratch.expect_intact(true);
 }
 
-// Runs the kernel; packs weights if the kernel wants them packed.
-inline void run_laid_out(Kernel& kernel, std::vector<const std::byte*> operands,
-                         const std::vector<std::byte*>& results) {
-  const auto own = kernel.prepacked();
-  Guarded layout(own->bytes);
-  kernel.take_prepacked();
-  kernel.prepack(operands[own->operand], layout.data(true));
-  layout.expect_intact(true);
-  operands[own->operand] = layout.data(true);
+// Runs the kernel on weights that it packed before.
+inline void run_prepacked(Kernel& kernel, std::vector<const std::byte*> operands,
+                          const std::vector<std::byte*>& results) {
+  const size_t weights = *kernel.prepacked_operand(), bytes = kernel.take_prepacked();
+  Guarded packed(bytes);
+  if (bytes > 0) {
+    kernel.prepack(operands[weights], packed.data(true));
+    packed.expect_intact(true);
+    operands[weights] = packed.data(true);
+  }
   run_kernel(kernel, operands, results);
 }
 
-// Runs the kernel of the op, and once more in place wherever the kernel allows, and with weights laid out. A null
+// Runs the kernel of the op, and once more in place wherever the kernel allows, and with packed weights. A null
 // operand stands for a `shape_only` one.
 inline std::vector<Tensor> run_all(const Op& op, const std::vector<Tensor>& inputs, int shape_only = -1) {
   const std::unique_ptr<Kernel> kernel = make_kernel(op);
@@ -138,12 +139,12 @@ inline std::vector<Tensor> run_all(const Op& op, const std::vector<Tensor>& inpu
       EXPECT_EQ(shared, results[r].bytes) << "in place, operand " << o << ", result " << r;
     }
   }
-  if (kernel->prepacked()) {
+  if (kernel->prepacked_operand()) {
     std::vector<std::byte> again(results[0].bytes.size());
     std::vector<std::byte*> to = targets;
     to[0] = again.data();
-    run_laid_out(*kernel, sources, to);
-    EXPECT_EQ(again, results[0].bytes) << "with weights in the kernel's own layout";
+    run_prepacked(*kernel, sources, to);
+    EXPECT_EQ(again, results[0].bytes) << "with packed weights";
   }
   return results;
 }

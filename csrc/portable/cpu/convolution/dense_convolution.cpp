@@ -119,11 +119,14 @@ class DenseConvolution final : public Kernel {
     }
   }
   size_t scratch_bytes() const override { return (is_laid_out_ ? 0 : matrix_bytes_ + 63) + product_->scratch_bytes(); }
-  std::optional<Prepacked> prepacked() const override {
+  std::optional<size_t> prepacked_operand() const override {
     if (code_ == OpCode::conv2d_weights_gradient) return std::nullopt;
-    return Prepacked{1, matrix_bytes_};
+    return 1;
   }
-  void take_prepacked() override { is_laid_out_ = true; }
+  size_t take_prepacked() override {
+    is_laid_out_ = true;
+    return matrix_bytes_;
+  }
   void prepack(const std::byte* weights, std::byte* to) const override {
     matrix_.write(reinterpret_cast<const float*>(weights), reinterpret_cast<float*>(to));
   }

@@ -16,31 +16,64 @@ constexpr int64_t kSummedTogether = 2048;
 
 }  // namespace
 
-DividedKernel::DividedKernel(std::vector<Part> parts) : parts_(std::move(parts)) {
-  const bool share_weights = std::ranges::all_of(parts_, [](const Part& part) { return part.right == 0; });
-  for (const Part& part : parts_) {
-    if (share_weights) packed_ = part.kernel->take_prepacked();
-    scratch_of_part_ = std::max(scratch_of_part_, ir::round_up(part.kernel->scratch_bytes(), kLine));
+DividedKernel::DividedKernel(Parts parts, std::function<Parts()> of_packed_weights)
+    : of_packed_weights_(std::move(of_packed_weights)) {
+  take(std::move(parts));
+}
+
+DividedKernel::DividedKernel(Parts parts, int64_t summed) : parts_(std::move(parts)), summed_(summed) {
+  for (const Part& part : parts_) count_scratch_of(part);
+}
+
+void DividedKernel::count_scratch_of(const Part& part) {
+  scratch_of_part_ = std::max(scratch_of_part_, ir::round_up(part.kernel->scratch_bytes(), kLine));
+}
+
+void DividedKernel::take(Parts parts) {
+  parts_ = std::move(parts);
+  for (Part& part : parts_) {
+    const size_t bytes = part.kernel->take_prepacked();
+    count_scratch_of(part);
+    if (bytes == 0) continue;
+    auto packed = std::ranges::find(packed_, part.right, &Packed::begin);
+    if (packed == packed_.end()) {
+      packed = packed_.insert(packed_.end(), {part.kernel.get(), part.right, packed_bytes_});
+      packed_bytes_ += ir::round_up(bytes, kLine);
+    }
+    part.right = packed->packed_begin;
   }
 }
 
-DividedKernel::DividedKernel(std::vector<Part> parts, int64_t summed) : DividedKernel(std::move(parts)) {
-  summed_ = summed;
+std::optional<size_t> DividedKernel::prepacked_operand() const {
+  if (packed_.empty() && !of_packed_weights_) return std::nullopt;
+  return 1;
 }
 
-size_t DividedKernel::packed_bytes() const { return packed_ && !is_packed_ ? ir::round_up(packed_->bytes, kLine) : 0; }
+size_t DividedKernel::take_prepacked() {
+  if (of_packed_weights_) {
+    const OnednnCall alone;
+    scratch_of_part_ = 0;
+    take(of_packed_weights_());
+  }
+  is_prepacked_ = true;
+  return packed_bytes_;
+}
+
+void DividedKernel::prepack(const std::byte* weights, std::byte* to) const {
+  for (const Packed& packed : packed_) packed.kernel->prepack(weights + packed.begin, to + packed.packed_begin);
+}
 
 size_t DividedKernel::scratch_bytes() const {
   const size_t summands = ir::round_up(summed_ * sizeof(float), kLine) * (parts_.size() - 1);
-  return packed_bytes() + summands + scratch_of_part_ * parts_.size();
+  return packed_bytes_of_run() + summands + scratch_of_part_ * parts_.size();
 }
 
 void DividedKernel::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
   const std::byte* inputs[] = {operands[0], operands[1]};
-  if (packed_bytes() > 0) {
-    prepack(operands[packed_->operand], scratch);
-    inputs[packed_->operand] = scratch;
-    scratch += packed_bytes();
+  if (packed_bytes_of_run() > 0) {
+    prepack(operands[1], scratch);
+    inputs[1] = scratch;
+    scratch += packed_bytes_of_run();
   }
   const size_t summand = ir::round_up(summed_ * sizeof(float), kLine);
   std::byte* const summands = scratch;
@@ -88,12 +121,14 @@ Cut cut(const Matrices& all, int64_t axis, Section section, ir::DType dtype) {
   return part;
 }
 
-std::unique_ptr<PrimitiveKernel> make_product(const Matrices& a, const Matrices& b, const Matrices& y,
-                                              ir::DType dtype) {
-  const auto described = [dtype](const Matrices& m) { return strided(m.dims, m.strides, dtype); };
-  const dnnl::memory::desc left = described(a), right = described(b), result = described(y);
+dnnl::memory::desc described(const Matrices& m, ir::DType dtype) { return strided(m.dims, m.strides, dtype); }
+
+// A part that reads the right matrix in the layout `wanted`, which may be left to oneDNN and is then set.
+std::unique_ptr<PrimitiveKernel> make_product(const Matrices& a, const Matrices& b, const Matrices& y, ir::DType dtype,
+                                              dnnl::memory::desc& wanted) {
+  const dnnl::memory::desc left = described(a, dtype), result = described(y, dtype);
   const auto make = [&](const dnnl::memory::desc& to) {
-    return dnnl::matmul::primitive_desc(onednn_engine(), left, right, to, onednn_attributes());
+    return dnnl::matmul::primitive_desc(onednn_engine(), left, wanted, to, onednn_attributes());
   };
   dnnl::matmul::primitive_desc desc = make(result);
   // If the right matrix is transposed, oneDNN is up to twice as fast on a result whose rows have no gaps.
@@ -101,18 +136,20 @@ std::unique_ptr<PrimitiveKernel> make_product(const Matrices& a, const Matrices&
   if (y.strides[rows] != y.dims[columns] && b.strides[rows] == 1) {
     Matrices gapless = y;
     gapless.strides[rows] = y.dims[columns];
-    const auto faster = make(described(gapless));
+    const auto faster = make(described(gapless, dtype));
     if (std::string_view(faster.impl_info_str()).starts_with("brg")) desc = faster;
   }
+  wanted = desc.weights_desc();
   return std::make_unique<PrimitiveKernel>(
       dnnl::matmul(desc), desc.scratchpad_desc(),
       std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_SRC, 0, false, left, left},
-                                             {DNNL_ARG_WEIGHTS, 1, false, right, right},
+                                             {DNNL_ARG_WEIGHTS, 1, false, described(b, dtype), wanted},
                                              {DNNL_ARG_DST, 0, true, result, desc.dst_desc()}});
 }
 
-// Into how many of the parts the rows of a result are divided; the rest divides columns. Each part reads all of the left
-// matrix that its rows need, and copies all of the right one that its columns need, so the parts are as square as can be.
+// Into how many of the parts the rows of a result are divided; the rest divides columns. Each part reads all of the
+// left matrix that its rows need, and copies all of the right one that its columns need, so the parts are as square as
+// can be.
 int64_t parts_of_rows(int64_t rows, int64_t columns, int64_t parts) {
   constexpr int64_t kCopy = 2;  // reads that take as long as copying an element
   int64_t best = 1;
@@ -123,35 +160,51 @@ int64_t parts_of_rows(int64_t rows, int64_t columns, int64_t parts) {
   return best;
 }
 
+// The parts of a product of two matrices.
+DividedKernel::Parts matrix_parts(const Matrices& a, const Matrices& b, const Matrices& y, ir::DType dtype,
+                                  int64_t count, bool packs) {
+  const int64_t row_axis = y.rank() - 2, column_axis = y.rank() - 1;
+  const int64_t down = parts_of_rows(y.dims[row_axis], y.dims[column_axis], count);
+  DividedKernel::Parts parts;
+  for (const Section& columns : sections(y.dims[column_axis], count / down)) {
+    const Cut right = cut(b, column_axis, columns, dtype), result = cut(y, column_axis, columns, dtype);
+    dnnl::memory::desc wanted = described(right.matrices, dtype);
+    if (packs) wanted = dnnl::memory::desc(wanted.get_dims(), wanted.get_data_type(), dnnl::memory::format_tag::any);
+    for (const Section& rows : sections(y.dims[row_axis], down)) {
+      const Cut left = cut(a, row_axis, rows, dtype), across = cut(result.matrices, row_axis, rows, dtype);
+      parts.push_back({make_product(left.matrices, right.matrices, across.matrices, dtype, wanted), left.begin,
+                       right.begin, result.begin + across.begin});
+    }
+  }
+  return parts;
+}
+
+// The parts of a product of stacks of matrices.
+DividedKernel::Parts stack_parts(const Matrices& a, const Matrices& b, const Matrices& y, ir::DType dtype,
+                                 int64_t count) {
+  DividedKernel::Parts parts;
+  for (const Section& stack : sections(y.dims[0], count)) {
+    const Cut left = cut(a, 0, stack, dtype), right = cut(b, 0, stack, dtype), result = cut(y, 0, stack, dtype);
+    dnnl::memory::desc wanted = described(right.matrices, dtype);
+    parts.push_back({make_product(left.matrices, right.matrices, result.matrices, dtype, wanted), left.begin,
+                     right.begin, result.begin});
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> matrix_product(const Matrices& a, const Matrices& b, const Matrices& y, ir::DType dtype) {
   const OnednnCall alone;
-  const int64_t row_axis = y.rank() - 2, column_axis = y.rank() - 1;
-  double products = static_cast<double>(a.dims[column_axis]);
+  double products = static_cast<double>(a.dims[a.rank() - 1]);
   for (const int64_t dim : y.dims) products *= static_cast<double>(dim);
   const int64_t count = parts_for(products);
-  std::vector<DividedKernel::Part> parts;
-  const auto add = [&](const Cut& left, const Cut& right, const Cut& result) {
-    parts.push_back(
-        {make_product(left.matrices, right.matrices, result.matrices, dtype), left.begin, right.begin, result.begin});
-  };
   if (y.rank() > 2 && y.dims[0] >= count) {
-    for (const Section& stack : sections(y.dims[0], count)) {
-      add(cut(a, 0, stack, dtype), cut(b, 0, stack, dtype), cut(y, 0, stack, dtype));
-    }
-    return std::make_unique<DividedKernel>(std::move(parts));
+    return std::make_unique<DividedKernel>(stack_parts(a, b, y, dtype, count));
   }
-  const int64_t down = parts_of_rows(y.dims[row_axis], y.dims[column_axis], count);
-  for (const Section& rows : sections(y.dims[row_axis], down)) {
-    for (const Section& columns : sections(y.dims[column_axis], count / down)) {
-      Cut result = cut(y, row_axis, rows, dtype);
-      const Cut across = cut(result.matrices, column_axis, columns, dtype);
-      add(cut(a, row_axis, rows, dtype), cut(b, column_axis, columns, dtype),
-          {across.matrices, result.begin + across.begin});
-    }
-  }
-  return std::make_unique<DividedKernel>(std::move(parts));
+  std::function<DividedKernel::Parts()> of_packed_weights;
+  if (y.rank() == 2) of_packed_weights = [=] { return matrix_parts(a, b, y, dtype, count, true); };
+  return std::make_unique<DividedKernel>(matrix_parts(a, b, y, dtype, count, false), std::move(of_packed_weights));
 }
 
 }  // namespace alloy::cpu

@@ -1,12 +1,14 @@
 // An op divided into primitives of oneDNN, for the shares of a loop.
 #pragma once
 
+#include <functional>
+
 #include "cpu/onednn/onednn.h"
 
 namespace alloy::cpu {
 
-// Each part computes a part of the result, or a summand of it. Weights that the parts want in another layout, the same
-// for all, are packed once.
+// Each part computes a part of the result, or a summand of it. Weights that the parts want in another layout are packed
+// once for all parts that begin at the same place of them; their layout is the same.
 class DividedKernel final : public Kernel {
  public:
   struct Part {
@@ -14,23 +16,34 @@ class DividedKernel final : public Kernel {
     // Where the operands and the result of the part begin, in bytes.
     size_t left = 0, right = 0, result = 0;
   };
+  using Parts = std::vector<Part>;
 
-  explicit DividedKernel(std::vector<Part> parts);
-  // The result is the sum of the parts' results, which have that many elements of float32.
-  DividedKernel(std::vector<Part> parts, int64_t summed);
+  // `of_packed_weights`, if given, makes other parts for weights that are packed before runs.
+  explicit DividedKernel(Parts parts, std::function<Parts()> of_packed_weights = {});
+  // A gradient of weights: the sum of the parts' results, which have that many elements of float32.
+  DividedKernel(Parts parts, int64_t summed);
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
   size_t scratch_bytes() const override;
-  std::optional<Prepacked> prepacked() const override { return packed_; }
-  void take_prepacked() override { is_packed_ = true; }
-  void prepack(const std::byte* weights, std::byte* to) const override { parts_[0].kernel->prepack(weights, to); }
+  std::optional<size_t> prepacked_operand() const override;
+  size_t take_prepacked() override;
+  void prepack(const std::byte* weights, std::byte* to) const override;
 
  private:
-  size_t packed_bytes() const;
+  // Weights of the parts that begin at the same place, packed.
+  struct Packed {
+    const PrimitiveKernel* kernel;  // packs them
+    size_t begin, packed_begin;
+  };
+  void take(Parts parts);
+  void count_scratch_of(const Part& part);
+  size_t packed_bytes_of_run() const { return is_prepacked_ ? 0 : packed_bytes_; }
 
-  std::vector<Part> parts_;
-  std::optional<Prepacked> packed_;  // what the parts want
-  bool is_packed_ = false;           // before a run
+  Parts parts_;  // `right` is where packed weights begin, if there are any
+  std::function<Parts()> of_packed_weights_;
+  std::vector<Packed> packed_;
+  size_t packed_bytes_ = 0;
+  bool is_prepacked_ = false;
   int64_t summed_ = 0;
   size_t scratch_of_part_ = 0;
 };

@@ -109,9 +109,9 @@ dnnl::memory PrimitiveKernel::buffer(const dnnl::memory::desc& desc) {
   return memory;
 }
 
-std::optional<Kernel::Prepacked> PrimitiveKernel::take_prepacked() {
+size_t PrimitiveKernel::take_prepacked() {
   const auto bound = std::ranges::find_if(bound_, [](const Bound& b) { return b.index == 1 && b.reorder; });
-  if (bound == bound_.end() || bound->is_result) return std::nullopt;
+  if (bound == bound_.end() || bound->is_result) return 0;
   const Bound weights = std::exchange(*bound, {1, false, bound->buffer});
   // Only the remaining buffers stay in scratch.
   std::vector<Buffer> before;
@@ -136,7 +136,7 @@ std::optional<Kernel::Prepacked> PrimitiveKernel::take_prepacked() {
       break;
     }
   }
-  return Kernel::Prepacked{1, packed_bytes_};
+  return packed_bytes_;
 }
 
 bool PrimitiveKernel::add_packing(const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted, Section channels) {

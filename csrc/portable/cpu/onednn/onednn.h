@@ -65,9 +65,9 @@ class PrimitiveKernel {
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const;
   size_t scratch_bytes() const { return scratch_bytes_; }
-  // From now on runs get packed weights, the second operand. Returns how many bytes they take; nothing if the primitive
-  // takes weights as they are.
-  std::optional<Kernel::Prepacked> take_prepacked();
+  // From now on runs get packed weights, the second operand. Returns how many bytes they take; 0 if the primitive takes
+  // weights as they are.
+  size_t take_prepacked();
   // Packs weights, on the caller's team.
   void prepack(const std::byte* weights, std::byte* to) const;
 

@@ -127,8 +127,11 @@ class RecurrentKernel : public Kernel {
   size_t scratch_bytes() const override {
     return (products_.tiles_floats() + own_floats_) * sizeof(float) + (is_packed_ ? 0 : products_.packed_bytes());
   }
-  std::optional<Prepacked> prepacked() const override { return Prepacked{weights_, products_.packed_bytes()}; }
-  void take_prepacked() override { is_packed_ = true; }
+  std::optional<size_t> prepacked_operand() const override { return weights_; }
+  size_t take_prepacked() override {
+    is_packed_ = true;
+    return products_.packed_bytes();
+  }
   void prepack(const std::byte* weights, std::byte* to) const override {
     products_.pack(reinterpret_cast<const float*>(weights), reinterpret_cast<float*>(to));
   }
