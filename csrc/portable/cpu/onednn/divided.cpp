@@ -131,13 +131,18 @@ std::unique_ptr<PrimitiveKernel> make_product(const Matrices& a, const Matrices&
     return dnnl::matmul::primitive_desc(onednn_engine(), left, wanted, to, onednn_attributes());
   };
   dnnl::matmul::primitive_desc desc = make(result);
+  const auto is_fast = [](const auto& d) { return std::string_view(d.impl_info_str()).starts_with("brg"); };
+  if (wanted.get_format_kind() == dnnl::memory::format_kind::any && !is_fast(desc)) {  // gains nothing by its layout
+    wanted = described(b, dtype);
+    desc = make(result);
+  }
   // If the right matrix is transposed, oneDNN is up to twice as fast on a result whose rows have no gaps.
   const int64_t rows = y.rank() - 2, columns = y.rank() - 1;
   if (y.strides[rows] != y.dims[columns] && b.strides[rows] == 1) {
     Matrices gapless = y;
     gapless.strides[rows] = y.dims[columns];
     const auto faster = make(described(gapless, dtype));
-    if (std::string_view(faster.impl_info_str()).starts_with("brg")) desc = faster;
+    if (is_fast(faster)) desc = faster;
   }
   wanted = desc.weights_desc();
   return std::make_unique<PrimitiveKernel>(

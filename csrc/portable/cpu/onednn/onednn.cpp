@@ -146,7 +146,7 @@ bool PrimitiveKernel::add_packing(const dnnl::memory::desc& plain, const dnnl::m
   offsets[0] = channels.begin;
   const dnnl::memory::desc from(dims, plain.get_data_type(), plain.get_strides()),
       to = is_part ? wanted.submemory_desc(dims, offsets, true) : wanted;
-  if (to.is_zero()) return false;
+  if (!to) return false;
   const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to, onednn_attributes());
   const auto memory = [](const dnnl::memory::desc& d) { return dnnl::memory(d, onednn_engine(), nullptr); };
   Packing packing{dnnl::reorder(desc),
