@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cpu/amx/targets.h"
+#include "cpu/onednn/onednn.h"
 
 #if ALLOY_HAS_AMX
 #include <cpuid.h>
@@ -77,6 +78,7 @@ const Machine& machine() {
   static const Machine all = [] {
     Machine read = machine_with_caches("/sys/devices/system/cpu/cpu0/cache");
     read.tiles = may_use_tiles();
+    read.onednn_has_avx512 = onednn_has_avx512();
     return read;
   }();
   static const Machine rest = without_tiles(all);

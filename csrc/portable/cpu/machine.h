@@ -25,6 +25,7 @@ struct Machine {
 
   Cache l1 = {int64_t{4} << 10, 12}, l2 = {int64_t{128} << 10, 16};  // of a core, for data
   bool tiles = false;                                                // AMX with bfloat16, and the process may use it
+  bool onednn_has_avx512 = true;                                     // and may use it
 
   // ---- threads ----
 

@@ -54,6 +54,15 @@ TEST(Choice, TilesTakeLargeOnesOfProcessorsThatHaveThem) {
   EXPECT_EQ(way(product(64, 64, 64), with_tiles()), "small");
 }
 
+TEST(Choice, BlocksTakeLargeOnesWithoutAvx512) {
+  Machine machine;
+  machine.onednn_has_avx512 = false;
+  EXPECT_EQ(way(product(128, 784, 512), machine), "blocks");
+  EXPECT_EQ(way(product(128, 784, 512, true), machine), "oneDNN");
+  EXPECT_EQ(way(product(64, 64, 64), machine), "small");
+  EXPECT_EQ(way(product(128, 784, 512)), "oneDNN");
+}
+
 TEST(Choice, LargeOnesAreAskedOnlyForTilesAndOneDnn) {
   EXPECT_EQ(choose(large_product_ways(), product(2, 2, 2), kMeasured, 2).name, "oneDNN");
   EXPECT_EQ(choose(large_product_ways(), product(1, 4096, 4096), kMeasured, 2).name, "oneDNN");

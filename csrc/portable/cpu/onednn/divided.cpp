@@ -107,6 +107,16 @@ int64_t parts_for(double products) {
   return shares_for(static_cast<int64_t>(std::min(products / kProductsOfOneElement, 0x1p62)));
 }
 
+int64_t parts_of_rows(int64_t rows, int64_t columns, int64_t parts) {
+  constexpr int64_t kCopy = 2;  // reads that take as long as copying an element
+  int64_t best = 1;
+  const auto read = [&](int64_t down) { return rows / down + kCopy * columns / (parts / down); };
+  for (int64_t down = 1; down <= parts; ++down) {
+    if (parts % down == 0 && read(down) <= read(best)) best = down;
+  }
+  return best;
+}
+
 namespace {
 
 // A part of the axis, and where it begins.
@@ -150,19 +160,6 @@ std::unique_ptr<PrimitiveKernel> make_product(const Matrices& a, const Matrices&
       std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_SRC, 0, false, left, left},
                                              {DNNL_ARG_WEIGHTS, 1, false, described(b, dtype), wanted},
                                              {DNNL_ARG_DST, 0, true, result, desc.dst_desc()}});
-}
-
-// Into how many of the parts the rows of a result are divided; the rest divides columns. Each part reads all of the
-// left matrix that its rows need, and copies all of the right one that its columns need, so the parts are as square as
-// can be.
-int64_t parts_of_rows(int64_t rows, int64_t columns, int64_t parts) {
-  constexpr int64_t kCopy = 2;  // reads that take as long as copying an element
-  int64_t best = 1;
-  const auto read = [&](int64_t down) { return rows / down + kCopy * columns / (parts / down); };
-  for (int64_t down = 1; down <= parts; ++down) {
-    if (parts % down == 0 && read(down) <= read(best)) best = down;
-  }
-  return best;
 }
 
 // The parts of a product of two matrices.

@@ -51,6 +51,11 @@ class DividedKernel final : public Kernel {
 // How many parts pay for that many products of two numbers.
 int64_t parts_for(double products);
 
+// Into how many of the parts the rows of a result are divided; the rest divides columns. Each part reads all of the
+// left matrix that its rows need, and copies all of the right one that its columns need, so the parts are as square as
+// can be.
+int64_t parts_of_rows(int64_t rows, int64_t columns, int64_t parts);
+
 // A matrix or a stack of matrices.
 struct Matrices {
   ir::Dims dims, strides;

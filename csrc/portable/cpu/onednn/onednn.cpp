@@ -46,6 +46,11 @@ std::vector<Section> sections(int64_t length, int64_t count) {
   return all;
 }
 
+bool onednn_has_avx512() {
+  const auto bits = [](dnnl::cpu_isa isa) { return static_cast<unsigned>(isa); };
+  return (~bits(dnnl::get_effective_cpu_isa()) & bits(dnnl::cpu_isa::avx512_core)) == 0;
+}
+
 bool onednn_multiplies(ir::DType dtype) {
   using Isa = dnnl::cpu_isa;
   static const Isa isa = dnnl::get_effective_cpu_isa();

@@ -5,6 +5,7 @@
 #include "cpu/amx/product.h"
 #include "cpu/amx/product_division.h"
 #include "cpu/onednn/divided.h"
+#include "cpu/product/blocked_matmul.h"
 #include "cpu/product/small_matmul.h"
 #include "cpu/product/thin_matmul.h"
 
@@ -29,14 +30,19 @@ bool thin_pays(const ProductShape& s, const Machine& m, int64_t) {
 bool small_applies(const ProductShape& s, const Machine&) { return s.inner <= kLongestSmallSum; }
 
 bool small_pays(const ProductShape& s, const Machine& m, int64_t) {
-  const double products = static_cast<double>(s.rows) * static_cast<double>(s.inner) *
-                          static_cast<double>(s.columns);  // may exceed int64_t
-  return products <= static_cast<double>(m.onednn_call_products);
+  return s.multiplications() <= static_cast<double>(m.onednn_call_products);
 }
 
 // ---- tiles ----
 
 bool tiles_apply(const ProductShape&, const Machine& m) { return m.tiles; }
+
+// ---- blocks ----
+
+bool blocks_apply(const ProductShape&, const Machine&) { return true; }
+
+// Without AVX-512, oneDNN is as fast on a transposed right matrix only.
+bool blocks_pay(const ProductShape& s, const Machine& m, int64_t) { return !m.onednn_has_avx512 && !s.b_transposed(); }
 
 // ---- oneDNN ----
 
@@ -54,6 +60,7 @@ constexpr ProductWay kWays[] = {
     {"thin", &thin_applies, &thin_pays, &make_thin_matmul},
     {"small", &small_applies, &small_pays, &make_small_matmul},
     {"tiles", &tiles_apply, &amx::product_pays, &make_by_tiles},
+    {"blocks", &blocks_apply, &blocks_pay, &make_blocked_matmul},
     {"oneDNN", &always_applies, &always_pays, &make_by_onednn},
 };
 

@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "cpu/product/small_matmul.cpp"
 #include "cpu/simd/targets.h"
 
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -26,6 +27,9 @@ HWY_INLINE void Block(const SmallProduct& p, const float* a, const float* b, siz
   hn::Vec<FloatTag> sums[rows][vectors];
   for (auto& row : sums) {
     for (auto& sum : row) sum = hn::Zero(d);
+  }
+  if (p.adds) {
+    for (size_t r = 0; r < rows; ++r) hwy::Prefetch(y + static_cast<int64_t>(r) * p.y_row);
   }
   for (int64_t k = 0; k < p.inner; ++k) {
     hn::Vec<FloatTag> right[vectors];
@@ -72,6 +76,7 @@ void Multiply(const SmallProduct& p, const float* a, const float* b, float* y) {
 }
 
 SmallMultiply FindSmallMultiply() { return &Multiply; }
+int64_t SmallStripeColumns() { return 2 * hn::Lanes(FloatTag()); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace alloy::cpu
@@ -81,6 +86,7 @@ HWY_AFTER_NAMESPACE();
 namespace alloy::cpu {
 
 HWY_EXPORT(FindSmallMultiply);
+HWY_EXPORT(SmallStripeColumns);
 
 namespace {
 
@@ -114,6 +120,7 @@ class SmallMatMul final : public Kernel {
 }  // namespace
 
 SmallMultiply small_multiply() { return HWY_DYNAMIC_DISPATCH(FindSmallMultiply)(); }
+int64_t small_stripe_columns() { return HWY_DYNAMIC_DISPATCH(SmallStripeColumns)(); }
 
 std::unique_ptr<Kernel> make_small_matmul(const ProductShape& s) {
   const SmallProduct product{s.rows, s.inner, s.columns, s.a_row, s.a_column, s.columns, s.columns};

@@ -21,8 +21,9 @@ using SmallMultiply = void (*)(const SmallProduct& product, const float* a, cons
 // Above this, one running sum for each element of the result would lose digits.
 inline constexpr int64_t kLongestSmallSum = 1024;
 
-// The loops of the best instruction set that this processor has.
+// The loops of the best instruction set that this processor has, and the columns that they compute at a time.
 SmallMultiply small_multiply();
+int64_t small_stripe_columns();
 
 // For sums of at most kLongestSmallSum terms. The right matrix or its transpose must be packed row-major.
 std::unique_ptr<Kernel> make_small_matmul(const ProductShape& shape);
