@@ -152,6 +152,20 @@ TEST(Convolution, OfFewImagesOnManyThreads) {
   set_kernel_threads(before);
 }
 
+// oneDNN's layouts of weights have blocks of 16, 24, 32 or 64 channels; threads pack them together.
+TEST(Convolution, OfWeightsWhoseBlocksAreNotAThreadsShare) {
+  Random random;
+  const int before = kernel_threads();
+  set_kernel_threads(2);
+  for (const int64_t channels : {128, 192}) {
+    for (const int64_t side : {2, 7}) {
+      expect_convolution({.source = {16, side, side, 128}, .weights = {3, 3, 128, channels}, .style = "same"}, "NHWC",
+                         "HWIO", random, 2e-3);
+    }
+  }
+  set_kernel_threads(before);
+}
+
 // An infinity at one end of a row with fewer elements than the kernel has taps must not reach windows at the other end.
 TEST(Convolution, InfinitiesStayWhereTheyAre) {
   Tensor x(Shape({16, 1, 8, 1}), std::vector<double>(128, 1)), w(Shape({3, 3, 1, 1}), std::vector<double>(9, 1));
