@@ -5,7 +5,7 @@ from functools import partial
 from itertools import islice
 from operator import index
 
-from alloy.data.nodes import Batch, Map, Node, Repeat, Select, Shuffle, Take
+from alloy.data.nodes import Batch, Map, Node, Repeat, Select, Shard, Shuffle, Take
 from alloy.engine.arrays import as_choice, as_count, require_all
 from alloy.messages.location import mistake
 
@@ -83,6 +83,23 @@ class Dataset:
         """Takes the first `count` elements of each epoch, or all if there are fewer."""
         return Dataset(Take(self._node, as_count("take", "a count", count)))
 
+    def shard(self, rank: int, ranks: int) -> "Dataset":
+        """Takes the share of one of several processes that train together: elements rank, rank + ranks,
+        rank + 2 * ranks and so on of each epoch. The shares of all ranks hold each element once, and differ in length
+        by at most one.
+
+        Shard behind shuffle, with the same seed for all ranks, so that an epoch's order is that of one process; behind
+        maps with a seed, whose random numbers follow the position; and before batch.
+
+        rank: from 0 to ranks - 1. ValueError: it is another; a share would be empty."""
+        ranks = as_count("shard", "a number of ranks", ranks)
+        rank = as_count("shard", "a rank", rank, 0)
+        if rank >= ranks:
+            raise mistake("shard", f"Expected a rank below {ranks}, got {rank}")
+        if self._node.count is not None and self._node.count < ranks:
+            raise mistake("shard", f"Expected {ranks} or more elements for {ranks} ranks, got {self._node.count}")
+        return Dataset(Shard(self._node, rank, ranks))
+
     @property
     def spec(self):
         """The structure of the elements with al.data.Spec(shape, dtype) for each array; the shape begins with None in a
@@ -113,7 +130,7 @@ class Dataset:
     def _last_batch(self):
         """Returns the node that makes the batches, if all nodes after it only choose among batches."""
         node = self._node
-        while isinstance(node, (Shuffle, Select, Take, Repeat)):
+        while isinstance(node, (Shuffle, Select, Take, Shard, Repeat)):
             node = node.parent
         return node if isinstance(node, Batch) else None
 

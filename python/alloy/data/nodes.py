@@ -5,6 +5,7 @@ generator made of seed, epoch and position, never from one that goes on. A strea
 order: stream(epoch) iterates callables, which can be called in any order."""
 
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -192,6 +193,29 @@ class Take(Link):
             yield load
             if position == self.most:
                 return  # without reading one more
+
+
+class Shard(Link):
+    """Every ranks-th element, beginning with element number `rank`."""
+
+    op = "shard"
+
+    def __init__(self, parent, rank, ranks):
+        super().__init__(parent)
+        self.rank = rank
+        self.ranks = ranks
+        self.count = None if parent.count is None else len(range(rank, parent.count, ranks))
+
+    def __str__(self):
+        return f"{self.parent}.shard({self.rank}, {self.ranks})"
+
+    def in_parent(self, epoch, rows):
+        if isinstance(rows, slice):
+            rows = np.arange(rows.start, rows.stop)
+        return epoch, self.rank + self.ranks * rows
+
+    def stream(self, epoch):
+        return islice(self.parent.stream(epoch), self.rank, None, self.ranks)
 
 
 class Repeat(Link):

@@ -149,6 +149,8 @@ CHAINS = {
     "shuffled batches": lambda data: data.batch(4).shuffle(seed=3),
     "take": lambda data: data.shuffle(seed=3).take(9).batch(4),
     "take batches": lambda data: data.batch(4).take(3).repeat(2),
+    "shard": lambda data: data.shuffle(seed=3).map(noisy, seed=8).shard(1, 3).batch(4),
+    "shard batches": lambda data: data.repeat(2).batch(4).shard(2, 5),
     "batches of batches": lambda data: data.batch(3, last="drop").batch(2),
     "two maps": lambda data: data.map(noisy, seed=8).map(noisy, seed=8).batch(6),
 }
@@ -196,6 +198,7 @@ def test_arrays_items_and_streams_are_alike(chain):
         "two maps",
         "take batches",
         "repeat batches",
+        "shard batches",
         "batches of batches",
     ):
         stream = CHAINS[chain](from_iterator(lambda: zip(ROWS, LABELS)))
@@ -233,6 +236,8 @@ def plain(elements, chain, epoch):
     given = plain(elements, before, epoch)
     if name == "take":
         return given[:number]
+    if name == "shard":
+        return given[number - 1 :: number + 1]
     if name == "shuffle":
         return [given[i] for i in np.random.default_rng([number, epoch]).permutation(len(given))]
     if name == "map":
@@ -255,16 +260,17 @@ def blurred(x, *rest, rng):
 def random_chain(rng):
     chain, ragged, count = [], False, 23
     for _ in range(rng.integers(1, 7)):
-        name = rng.choice(["shuffle", "map", "batch", "repeat", "take"])
+        name = rng.choice(["shuffle", "map", "batch", "repeat", "take", "shard"])
         number, last = int(rng.integers(1, 5)), str(rng.choice(["smaller", "drop", "pad"]))
         if name == "take":
             number += 6
-        if name == "batch" and (ragged or count < number):
+        if (name == "batch" and (ragged or count < number)) or (name == "shard" and count <= number):
             continue
         if name == "batch":
             ragged = last == "smaller"
             count = count // number if last == "drop" else -(-count // number)
-        count = {"take": min(count, number), "repeat": count * number}.get(name, count)
+        share = len(range(number - 1, count, number + 1))
+        count = {"take": min(count, number), "repeat": count * number, "shard": share}.get(name, count)
         chain.append((str(name), number, last))
     return chain
 
@@ -279,13 +285,23 @@ def test_random_chains_are_those_of_lists(seed):
             options = {"map": {"seed": number}, "batch": {"last": last, "workers": int(rng.integers(1, 3))}}.get(
                 name, {}
             )
-            data = getattr(data, name)(blurred if name == "map" else number, **options)
+            given = {"map": (blurred,), "shard": (number - 1, number + 1)}.get(name, (number,))
+            data = getattr(data, name)(*given, **options)
         for epoch in (0, 3):
             expected = plain([(ROWS[i], LABELS[i]) for i in range(23)], chain, epoch)
             assert len(data) == len(expected), chain
             assert same(list(data.epoch(epoch)), expected), chain
             start = int(rng.integers(0, len(expected) + 1))
             assert same(list(data.epoch(epoch, start)), expected[start:]), chain
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 23])
+def test_shards_hold_each_element_once(ranks):
+    whole = from_arrays(ROWS, LABELS).shuffle(seed=5)
+    for epoch in (0, 1):
+        shares = [list(whole.shard(rank, ranks).epoch(epoch)) for rank in range(ranks)]
+        assert {len(share) for share in shares} <= {23 // ranks, 23 // ranks + 1}
+        assert same([shares[i % ranks][i // ranks] for i in range(23)], list(whole.epoch(epoch)))
 
 
 def test_seeded_maps_differ_by_epoch_position_and_map():
@@ -567,6 +583,9 @@ WRONG = {
     "function": (lambda: from_arrays(LABELS).map(3), TypeError, "[map] Expected a function, got int"),
     "repeat": (lambda: from_arrays(LABELS).repeat(0), ValueError, "[repeat] Expected a count of 1 or more, got 0"),
     "take": (lambda: from_arrays(LABELS).take(0), ValueError, "[take] Expected a count of 1 or more, got 0"),
+    "rank": (lambda: from_arrays(LABELS).shard(4, 4), ValueError, "[shard] Expected a rank below 4, got 4"),
+    "ranks": (lambda: from_arrays(LABELS).shard(0, 24), ValueError,
+     "[shard] Expected 24 or more elements for 24 ranks, got 23"),
     "cursor": (lambda: setattr(from_arrays(LABELS), "cursor", 3), TypeError,
      "[cursor] Expected a pair (epoch, index) of integers, got 3"),
     "cursor range": (lambda: setattr(from_arrays(LABELS), "cursor", (0, 24)), ValueError,
@@ -622,10 +641,10 @@ def test_the_end_of_an_epoch_is_the_beginning_of_the_next():
 def test_data_sets_show_what_they_are():
     data = (
         from_arrays(ROWS, LABELS).shuffle(seed=1).map(noisy, seed=2).batch(4, last="pad", workers=2).repeat(2).take(5)
-    )
+    ).shard(1, 2)
     assert repr(data) == (
         "<Dataset from_arrays(23 of (float32(2,), int32())).shuffle(seed=1).map(noisy, seed=2)"
-        '.batch(4, last="pad", workers=2).repeat(2).take(5)>'
+        '.batch(4, last="pad", workers=2).repeat(2).take(5).shard(1, 2)>'
     )
     assert repr(from_items(Items(3))) == "<Dataset from_items(3 of Items)>"
     assert repr(from_iterator(list)) == "<Dataset from_iterator(list)>" and bool(from_iterator(list))
