@@ -63,7 +63,7 @@ TEST(Choice, BlocksTakeLargeOnesWithoutAvx512) {
   EXPECT_EQ(way(product(128, 784, 512)), "oneDNN");
 }
 
-TEST(Choice, LargeOnesAreAskedOnlyForTilesAndOneDnn) {
+TEST(Choice, LargeOnesAreAskedForNoWayOfSmallOnes) {
   EXPECT_EQ(choose(large_product_ways(), product(2, 2, 2), kMeasured, 2).name, "oneDNN");
   EXPECT_EQ(choose(large_product_ways(), product(1, 4096, 4096), kMeasured, 2).name, "oneDNN");
   EXPECT_EQ(choose(large_product_ways(), product(1024, 1024, 1024), with_tiles(), 2).name, "tiles");

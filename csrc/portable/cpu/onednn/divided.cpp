@@ -52,8 +52,10 @@ std::optional<size_t> DividedKernel::prepacked_operand() const {
 size_t DividedKernel::take_prepacked() {
   if (of_packed_weights_) {
     const OnednnCall alone;
+    Parts parts = of_packed_weights_();
+    if (parts.empty()) return 0;
     scratch_of_part_ = 0;
-    take(of_packed_weights_());
+    take(std::move(parts));
   }
   is_prepacked_ = true;
   return packed_bytes_;
@@ -162,7 +164,7 @@ std::unique_ptr<PrimitiveKernel> make_product(const Matrices& a, const Matrices&
                                              {DNNL_ARG_DST, 0, true, result, desc.dst_desc()}});
 }
 
-// The parts of a product of two matrices.
+// The parts of a product of two matrices; none if the right one is to be packed and a part would not pack it.
 DividedKernel::Parts matrix_parts(const Matrices& a, const Matrices& b, const Matrices& y, ir::DType dtype,
                                   int64_t count, bool packs) {
   const int64_t row_axis = y.rank() - 2, column_axis = y.rank() - 1;
@@ -176,6 +178,7 @@ DividedKernel::Parts matrix_parts(const Matrices& a, const Matrices& b, const Ma
       const Cut left = cut(a, row_axis, rows, dtype), across = cut(result.matrices, row_axis, rows, dtype);
       parts.push_back({make_product(left.matrices, right.matrices, across.matrices, dtype, wanted), left.begin,
                        right.begin, result.begin + across.begin});
+      if (packs && wanted == described(right.matrices, dtype)) return {};  // all parts pack, or none
     }
   }
   return parts;

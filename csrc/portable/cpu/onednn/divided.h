@@ -18,7 +18,8 @@ class DividedKernel final : public Kernel {
   };
   using Parts = std::vector<Part>;
 
-  // `of_packed_weights`, if given, makes other parts for weights that are packed before runs.
+  // `of_packed_weights`, if given, makes other parts for weights that are packed before runs, or none if that gains
+  // nothing.
   explicit DividedKernel(Parts parts, std::function<Parts()> of_packed_weights = {});
   // A gradient of weights: the sum of the parts' results, which have that many elements of float32.
   DividedKernel(Parts parts, int64_t summed);

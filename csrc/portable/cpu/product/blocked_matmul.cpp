@@ -103,14 +103,6 @@ class BlockedMatMul final : public Kernel {
 
   void pack(Section terms, Section columns, const float* b, float* stripes) const {
     const ProductShape& s = shape_;
-    if (s.b_transposed()) {
-      for (int64_t n = 0; n < columns.length(); ++n) {
-        const float* const from = b + (columns.begin + n) * s.b_column + terms.begin;
-        float* const to = stripes + n / width_ * stripe_ + n % width_;
-        for (int64_t k = 0; k < terms.length(); ++k) to[k * width_] = from[k];
-      }
-      return;
-    }
     for (int64_t k = 0; k < terms.length(); ++k) {
       const float* const from = b + (terms.begin + k) * s.b_row + columns.begin;
       for (int64_t n = 0; n < columns.length(); n += width_) {

@@ -8,6 +8,7 @@
 
 namespace alloy::cpu {
 
+// The right matrix must not be transposed.
 std::unique_ptr<Kernel> make_blocked_matmul(const ProductShape& shape);
 
 }  // namespace alloy::cpu

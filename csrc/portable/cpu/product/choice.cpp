@@ -39,10 +39,8 @@ bool tiles_apply(const ProductShape&, const Machine& m) { return m.tiles; }
 
 // ---- blocks ----
 
-bool blocks_apply(const ProductShape&, const Machine&) { return true; }
-
-// Without AVX-512, oneDNN is as fast on a transposed right matrix only.
-bool blocks_pay(const ProductShape& s, const Machine& m, int64_t) { return !m.onednn_has_avx512 && !s.b_transposed(); }
+bool blocks_apply(const ProductShape& s, const Machine&) { return !s.b_transposed(); }
+bool blocks_pay(const ProductShape&, const Machine& m, int64_t) { return !m.onednn_has_avx512; }
 
 // ---- oneDNN ----
 
