@@ -8,6 +8,7 @@
 
 #include "device/kernel.h"
 #include "ir/graph.h"
+#include "ir/rounding.h"
 
 namespace alloy::cpu {
 
@@ -64,6 +65,22 @@ class Kernel : public device::Kernel {
 
  private:
   const int threads_ = kernel_threads();
+};
+
+// The scratch of a loop's shares, `bytes` each. It is equally far apart in all kernels, so a thread writes where it
+// wrote in the kernel before: to lines of its core's cache instead of another's.
+class ScratchOfShares {
+ public:
+  ScratchOfShares(size_t shares, size_t bytes)
+      : apart_(ir::round_up(bytes, kApart)), all_(shares > 0 ? (shares - 1) * apart_ + bytes : 0) {}
+
+  size_t bytes() const { return all_; }  // of all shares
+  size_t of(size_t share) const { return share * apart_; }
+
+ private:
+  static constexpr size_t kApart = size_t{2} << 20;  // as much as the second-level caches of large processors hold
+
+  size_t apart_, all_;
 };
 
 // Makes the kernel of an op whose operands and results have static types with arithmetic. Throws ir::Error if there is

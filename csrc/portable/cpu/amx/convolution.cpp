@@ -34,6 +34,7 @@ class ConvolutionKernel final : public Kernel {
         terms_bytes_(round_up(std::min(convolution_.rows.most_meetings(), bands_.right_at_once) *
                                   convolution_.columns.most_meetings() * int64_t{sizeof(Term)},
                               kCacheLine)),
+        scratch_(d_.shares(), left_bytes_ + right_bytes_ + terms_bytes_ + 4 * kTileBytes),
         partial_(convolution_.sums_over_results ? ssize(convolution_.rows.meetings) * convolution_.row_stride : 0) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
@@ -41,13 +42,13 @@ class ConvolutionKernel final : public Kernel {
                *right = reinterpret_cast<const float*>(operands[convolution_.swapped ? 0 : 1]);
     auto* const result = reinterpret_cast<float*>(results[0]);
     // Sums over the bands of one group, to be added to the other groups' sums.
-    auto* const partial = reinterpret_cast<float*>(scratch + d_.shares() * share_bytes());
+    auto* const partial = reinterpret_cast<float*>(scratch + scratch_.bytes());
     std::atomic<bool> finite = true;
     parallel_for(d_.shares(), kWorkWorthThreads, [&](int64_t begin, int64_t end) {
       for (int64_t share = begin; share < end; ++share) {
         const int64_t group = share % d_.groups;
         float* const to = partial_ == 0 || group == 0 ? result : partial + (group - 1) * partial_;
-        if (!compute(share, left, right, to, scratch + share * share_bytes())) finite = false;
+        if (!compute(share, left, right, to, scratch + scratch_.of(share))) finite = false;
       }
     });
     if (partial_ > 0 && d_.groups > 1) {
@@ -58,8 +59,8 @@ class ConvolutionKernel final : public Kernel {
     if (!finite) otherwise_->run(operands, results, scratch);
   }
   size_t scratch_bytes() const override {
-    const int64_t partial = partial_ * (d_.groups - 1) * int64_t{sizeof(float)};
-    return std::max<size_t>(d_.shares() * share_bytes() + partial, otherwise_->scratch_bytes());
+    const size_t partial = partial_ * (d_.groups - 1) * int64_t{sizeof(float)};
+    return std::max(scratch_.bytes() + partial, otherwise_->scratch_bytes());
   }
 
  private:
@@ -67,14 +68,13 @@ class ConvolutionKernel final : public Kernel {
   bool multiply(const Band& band, int64_t steps, const ResultBlock& y, std::byte* scratch) const;
   size_t list_terms(const Band& band, int64_t row, int64_t column, Term* terms) const;
   bool add(const float* partial, int64_t begin, int64_t end, float* result) const;
-  // For each thread: the slots of the left factor, the slots of the right one, terms, and the sums of four tiles.
-  int64_t share_bytes() const { return left_bytes_ + right_bytes_ + terms_bytes_ + 4 * kTileBytes; }
 
   TiledConvolution convolution_;
   ConvolutionDivision d_;
   Bands bands_;
   std::unique_ptr<Kernel> otherwise_;
   int64_t left_bytes_, right_bytes_, terms_bytes_;
+  ScratchOfShares scratch_;  // slots of the left factor, slots of the right one, terms, and the sums of four tiles
   int64_t partial_;  // elements of the result, where groups have sums of their own, of which all but the first are in
                      // scratch; else 0
 };

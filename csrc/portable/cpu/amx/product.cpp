@@ -148,7 +148,8 @@ class TiledProduct final : public Kernel {
       : shape_(shape),
         otherwise_(std::move(otherwise)),
         grid_(shape.rows, shape.columns, kernel_threads()),
-        division_(grid_.rows, grid_.columns, shape.inner, kMeasured) {}
+        division_(grid_.rows, grid_.columns, shape.inner, kMeasured),
+        scratch_(grid_.down * grid_.across, division_.scratch_bytes()) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     const ProductShape& s = shape_;
@@ -161,21 +162,20 @@ class TiledProduct final : public Kernel {
         const Factor left{a + row * s.a_row, std::min(grid_.rows, s.rows - row), s.a_row, s.inner, s.a_column, true};
         const Factor right{
             b + column * s.b_column, std::min(grid_.columns, s.columns - column), s.b_column, s.inner, s.b_row, false};
-        const ShareOfProduct product(division_, left, right, scratch + share * division_.scratch_bytes());
+        const ShareOfProduct product(division_, left, right, scratch + scratch_.of(share));
         if (!product.multiply(y + row * s.columns + column, s.columns)) finite = false;
       }
     });
     if (!finite) otherwise_->run(operands, results, scratch);
   }
-  size_t scratch_bytes() const override {
-    return std::max<size_t>(grid_.down * grid_.across * division_.scratch_bytes(), otherwise_->scratch_bytes());
-  }
+  size_t scratch_bytes() const override { return std::max(scratch_.bytes(), otherwise_->scratch_bytes()); }
 
  private:
   ProductShape shape_;
   std::unique_ptr<Kernel> otherwise_;
   Grid grid_;
   ProductDivision division_;
+  ScratchOfShares scratch_;
 };
 
 }  // namespace

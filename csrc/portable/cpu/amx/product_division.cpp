@@ -33,8 +33,8 @@ ProductDivision::ProductDivision(int64_t rows, int64_t columns, int64_t inner, c
 
 bool product_pays(const ProductShape& shape, const Machine& machine, int64_t threads) {
   const Grid grid(shape.rows, shape.columns, threads);
-  return shape.inner >= machine.tiles_inner &&
-         grid.rows * grid.columns >= machine.split_products * (grid.rows + grid.columns);
+  const int64_t split_products = machine.split_products * std::max(threads / machine.tiles_threads, int64_t{1});
+  return shape.inner >= machine.tiles_inner && grid.rows * grid.columns >= split_products * (grid.rows + grid.columns);
 }
 
 }  // namespace alloy::cpu::amx
