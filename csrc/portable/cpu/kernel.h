@@ -67,17 +67,19 @@ class Kernel : public device::Kernel {
   const int threads_ = kernel_threads();
 };
 
-// The scratch of a loop's shares, `bytes` each. It is equally far apart in all kernels, so a thread writes where it
-// wrote in the kernel before: to lines of its core's cache instead of another's.
+// The scratch of a loop's shares, `bytes` each. Unless it is small, it is equally far apart in all kernels, so a thread
+// writes where it wrote in the kernel before: to lines of its core's cache instead of another's.
 class ScratchOfShares {
  public:
   ScratchOfShares(size_t shares, size_t bytes)
-      : apart_(ir::round_up(bytes, kApart)), all_(shares > 0 ? (shares - 1) * apart_ + bytes : 0) {}
+      : apart_(ir::round_up(bytes, bytes < kSmall ? kLine : kApart)),
+        all_(shares > 0 ? (shares - 1) * apart_ + bytes : 0) {}
 
   size_t bytes() const { return all_; }  // of all shares
   size_t of(size_t share) const { return share * apart_; }
 
  private:
+  static constexpr size_t kLine = 64, kSmall = size_t{256} << 10;
   static constexpr size_t kApart = size_t{2} << 20;  // as much as the second-level caches of large processors hold
 
   size_t apart_, all_;

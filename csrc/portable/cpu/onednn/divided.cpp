@@ -67,14 +67,11 @@ void DividedKernel::prepack(const std::byte* weights, std::byte* to) const {
 
 size_t DividedKernel::scratch_bytes() const {
   const size_t summands = ir::round_up(summed_ * sizeof(float), kLine) * (parts_.size() - 1);
-  return packed_bytes_of_run() + summands + scratch_of_parts().bytes();
+  return packed_bytes_of_run() + summands + scratch_of_part_ * parts_.size();
 }
 
 void DividedKernel::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
   const std::byte* inputs[] = {operands[0], operands[1]};
-  const ScratchOfShares scratch_of_parts = this->scratch_of_parts();
-  std::byte* const scratch_of_first = scratch;
-  scratch += scratch_of_parts.bytes();
   if (packed_bytes_of_run() > 0) {
     prepack(operands[1], scratch);
     inputs[1] = scratch;
@@ -82,6 +79,7 @@ void DividedKernel::run(const std::byte* const* operands, std::byte* const* resu
   }
   const size_t summand = ir::round_up(summed_ * sizeof(float), kLine);
   std::byte* const summands = scratch;
+  scratch += summand * (parts_.size() - 1);
   const auto result_of = [&](size_t i) {
     return summed_ == 0 || i == 0 ? results[0] + parts_[i].result : summands + summand * (i - 1);
   };
@@ -90,7 +88,7 @@ void DividedKernel::run(const std::byte* const* operands, std::byte* const* resu
     const Part& part = parts_[i];
     const std::byte* const inputs_of_part[] = {inputs[0] + part.left, inputs[1] + part.right};
     std::byte* const result = result_of(i);
-    part.kernel->run(inputs_of_part, &result, scratch_of_first + scratch_of_parts.of(i));
+    part.kernel->run(inputs_of_part, &result, scratch + scratch_of_part_ * i);
   });
   if (summed_ == 0 || count == 1) return;
   parallel_for(ir::divide_up(summed_, kSummedTogether), kSummedTogether * count, [&](int64_t begin, int64_t end) {

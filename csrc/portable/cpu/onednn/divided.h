@@ -38,7 +38,6 @@ class DividedKernel final : public Kernel {
   };
   void take(Parts parts);
   void count_scratch_of(const Part& part);
-  ScratchOfShares scratch_of_parts() const { return {parts_.size(), scratch_of_part_}; }
   size_t packed_bytes_of_run() const { return is_prepacked_ ? 0 : packed_bytes_; }
 
   Parts parts_;  // `right` is where packed weights begin, if there are any
