@@ -41,8 +41,8 @@ struct Machine {
   // own pays if that has at least `thin_elements` elements.
   int64_t thin_rows = 4, thin_elements = int64_t{1} << 15;
   // Tiles are faster than oneDNN if sums have at least `tiles_inner` terms, and if they save more time on the
-  // multiplications than splitting takes: splitting an element takes as long as they save on `split_products`. More
-  // than `tiles_threads` threads slow each other's tiles down: on 16, splitting takes 8 times as many (26 November).
+  // multiplications than splitting takes: splitting an element takes as long as they save on `split_products`. On
+  // more than `tiles_threads` threads they save less, in proportion to the threads (measured on 4 and 16, 26 November).
   int64_t tiles_inner = 64, split_products = 32, tiles_threads = 2;
   // Sums of outer products: up to the first number of terms, vectors are as fast as tiles, which add 32 terms at a
   // time; up to the second, vectors are as fast as other ways.

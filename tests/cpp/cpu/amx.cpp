@@ -12,6 +12,7 @@
 #include "cpu/amx/panels.h"
 #include "cpu/amx/prefetcher.h"
 #include "cpu/amx/product_division.h"
+#include "cpu/kernel.h"
 #include "graph_builder.h"
 #include "reference/reference.h"
 
@@ -115,6 +116,19 @@ TEST(ProductDivisions, GiveEveryThreadAPart) {
   const Grid square(1024, 1024, 4), wide(64, 4096, 4);
   EXPECT_EQ(square.rows, square.columns);
   EXPECT_TRUE(wide.down == 1 && wide.across == 4);
+}
+
+TEST(ProductDivisions, GiveThreadsScratchOfTheirOwn) {
+  constexpr size_t kLine = 64, kSmall = 1000, kLarge = 300'001, kLarger = 2'500'000;
+  for (const size_t bytes : {kSmall, kLarge, kLarger}) {
+    const ScratchOfShares scratch(16, bytes);
+    EXPECT_GE(scratch.of(1), bytes);
+    EXPECT_EQ(scratch.of(1) % kLine, 0U);
+    EXPECT_EQ(scratch.of(15) + bytes, scratch.bytes()) << "all of it is theirs";
+  }
+  EXPECT_EQ(ScratchOfShares(16, kLarge).of(3), ScratchOfShares(16, 2 * kLarge).of(3)) << "at the same place";
+  EXPECT_LT(ScratchOfShares(16, kSmall).bytes(), 16 * (kSmall + kLine)) << "small scratch stays together";
+  EXPECT_EQ(ScratchOfShares(0, kLarge).bytes(), 0U);
 }
 
 TEST(ProductDivisions, FitIntoTheSecondLevelCache) {

@@ -59,7 +59,7 @@ class ConvolutionKernel final : public Kernel {
     if (!finite) otherwise_->run(operands, results, scratch);
   }
   size_t scratch_bytes() const override {
-    const size_t partial = partial_ * (d_.groups - 1) * int64_t{sizeof(float)};
+    const size_t partial = partial_ * (d_.groups - 1) * sizeof(float);
     return std::max(scratch_.bytes() + partial, otherwise_->scratch_bytes());
   }
 
