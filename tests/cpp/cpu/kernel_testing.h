@@ -84,10 +84,15 @@ class Guarded {
   std::vector<std::byte> memory_;
 };
 
+// Tells whether upper halves of vector registers are in use, which makes SSE instructions slow on Intel's processors.
+// False where the processor does not say.
+bool upper_halves_in_use();
+
 inline void run_kernel(const Kernel& kernel, const std::vector<const std::byte*>& operands,
                        const std::vector<std::byte*>& results) {
   Guarded scratch(kernel.scratch_bytes());
   kernel.run(operands.data(), results.data(), scratch.data(true));
+  EXPECT_FALSE(upper_halves_in_use());
   scratch.expect_intact(true);
 }
 

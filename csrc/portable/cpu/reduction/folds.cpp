@@ -254,7 +254,9 @@ struct DistanceFold {
     std::fill_n(reinterpret_cast<Distances*>(totals), count, Distances{0, 0});
   }
 
-  static Distances Block(const float* x, size_t n, Vec<FloatTag> center) {
+  // Inlined: a function that is given a vector makes its callers return with the upper halves of registers in use, and
+  // SSE instructions are slow from then on.
+  static HWY_INLINE Distances Block(const float* x, size_t n, Vec<FloatTag> center) {
     const FloatTag d;
     const size_t lanes = hn::Lanes(d);
     const Lanes none{Zero(d), Zero(d)};

@@ -85,26 +85,27 @@ class Pass {
   size_t scratch_bytes() const { return parts_ > 1 ? parts_ * folding_.results() * fold_.total_bytes : 0; }
 
   void run(const std::byte* x, const std::byte* centers, std::byte* y, std::byte* scratch) const {
-    const int64_t folded = folding_.folded();
-    const int64_t block = std::min(folding_.line(), kColumns);
-    parallel_for(tasks_ * parts_, folded / parts_ * block + kTaskWork, [&](int64_t begin, int64_t end) {
-      alignas(64) std::byte totals[kColumns * int64_t{kMostTotalBytes}];
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t part = task / tasks_, unit = task % tasks_ / column_blocks_,
-                      from = task % column_blocks_ * kColumns;
-        const int64_t count = std::min(kColumns, folding_.line() - from), result = unit * folding_.line() + from;
-        fold_.start(totals, count);
-        const std::byte* center = centers != nullptr ? centers + result * width_ : nullptr;
-        fold(x + (offset_of(folding_.units, unit) + from) * width_, folded * part / parts_,
-             folded * (part + 1) / parts_, count, center, totals);
-        if (parts_ == 1) {
-          fold_.finish(totals, count, divisor_, y + result * width_);
-        } else {
-          std::memcpy(scratch + (part * folding_.results() + result) * total_bytes(), totals, count * total_bytes());
-        }
-      }
+    parallel_for(tasks_ * parts_, work(), [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) run_task(task, x, centers, y, scratch);
     });
     if (parts_ > 1) merge(y, scratch);
+  }
+
+  // Runs two passes, of which the second one measures from the first one's results, `centers`.
+  static void run_both(const Pass& first, const Pass& second, const std::byte* x, std::byte* centers, std::byte* y,
+                       std::byte* scratch) {
+    if (first.parts_ > 1) {
+      first.run(x, nullptr, centers, scratch);
+      second.run(x, centers, y, scratch);
+      return;
+    }
+    // Task by task, so that the second pass finds the data in the cache.
+    parallel_for(first.tasks_, 2 * first.work(), [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        first.run_task(task, x, nullptr, centers, scratch);
+        second.run_task(task, x, centers, y, scratch);
+      }
+    });
   }
 
  private:
@@ -112,6 +113,23 @@ class Pass {
   static constexpr int64_t kFewTasks = 32, kMostParts = 64, kPartWork = 32768, kTaskWork = 32;
 
   int64_t total_bytes() const { return fold_.total_bytes; }
+  int64_t work() const { return folding_.folded() / parts_ * std::min(folding_.line(), kColumns) + kTaskWork; }
+
+  void run_task(int64_t task, const std::byte* x, const std::byte* centers, std::byte* y, std::byte* scratch) const {
+    alignas(64) std::byte totals[kColumns * int64_t{kMostTotalBytes}];
+    const int64_t part = task / tasks_, unit = task % tasks_ / column_blocks_, from = task % column_blocks_ * kColumns;
+    const int64_t count = std::min(kColumns, folding_.line() - from), result = unit * folding_.line() + from;
+    const int64_t folded = folding_.folded();
+    fold_.start(totals, count);
+    const std::byte* center = centers != nullptr ? centers + result * width_ : nullptr;
+    fold(x + (offset_of(folding_.units, unit) + from) * width_, folded * part / parts_, folded * (part + 1) / parts_,
+         count, center, totals);
+    if (parts_ == 1) {
+      fold_.finish(totals, count, divisor_, y + result * width_);
+    } else {
+      std::memcpy(scratch + (part * folding_.results() + result) * total_bytes(), totals, count * total_bytes());
+    }
+  }
 
   // Folds positions [begin, end) of a unit, numbered through its segments.
   void fold(const std::byte* x, int64_t begin, int64_t end, int64_t count, const std::byte* center,
@@ -208,8 +226,7 @@ class Variance final : public Kernel {
       : mean_(std::move(mean)), distances_(std::move(distances)), mean_bytes_(ir::round_up(result_bytes, kCacheLine)) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
-    mean_.run(operands[0], nullptr, scratch, scratch + mean_bytes_);
-    distances_.run(operands[0], scratch, results[0], scratch + mean_bytes_);
+    Pass::run_both(mean_, distances_, operands[0], scratch, results[0], scratch + mean_bytes_);
   }
   size_t scratch_bytes() const override {
     return mean_bytes_ + std::max(mean_.scratch_bytes(), distances_.scratch_bytes());
