@@ -58,7 +58,18 @@ def pages() -> dict[str, str]:
     """The text of each page, by its name."""
     modules = {
         name: getattr(al, name)
-        for name in ("nn", "losses", "metrics", "schedules", "data", "init", "random", "models", "sklearn")
+        for name in (
+            "nn",
+            "losses",
+            "metrics",
+            "schedules",
+            "data",
+            "init",
+            "random",
+            "models",
+            "distributed",
+            "sklearn",
+        )
     }
     made = {
         "graphs": _page("Graphs", "What `import alloy as al` gives for graphs, saving and devices.", al, "al", GRAPHS)

@@ -29,6 +29,7 @@ optimizers      SGD, Adam, AdamW, Adagrad, Lion, RMSprop, LossScale, Optimizer f
 layers          al.nn, al.models
 losses          al.losses, al.metrics
 data            al.data
+processes       al.distributed
 scikit-learn    al.sklearn: Classifier, Regressor
 drawings        draw
 first values    al.init; random numbers in a graph: al.random
@@ -82,7 +83,7 @@ small types     quantize, dequantize, dequantize_lut"""
 
 from typing import TYPE_CHECKING
 
-from alloy import data, init, losses, metrics, models, nn, random, schedules
+from alloy import data, distributed, init, losses, metrics, models, nn, random, schedules
 from alloy._core import DeviceError
 from alloy.device import *  # noqa: F403
 from alloy.device import __all__ as _device
@@ -111,6 +112,7 @@ __all__ = [
     "OpLibrary",
     "Trainer",
     "data",
+    "distributed",
     "draw",
     "empty",
     "init",

@@ -19,7 +19,7 @@ from alloy.measuring import inspection
 from alloy.measuring.profile import GROUPS
 from alloy.messages.location import is_users_file
 from alloy.messages.text import amount
-from alloy.tools import arrays, clang, demo, drawing, run
+from alloy.tools import arrays, clang, demo, drawing, launch, run
 from alloy.tools import bench as timing
 from alloy.training.batches import as_dataset, parts_of
 from alloy.training.files import said_of
@@ -309,6 +309,29 @@ def info():
         typer.echo(f"framework: {device.system}")
     if al.threads() is not None:
         typer.echo(f"threads: {al.threads()}")
+
+
+@_commands.command("launch", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def launch_script(
+    processes: int = typer.Option(..., "-n", metavar="N", min=1, max=65536, help="The number of processes."),
+    threads: int = typer.Option(
+        None,
+        metavar="N",
+        min=1,
+        max=65536,
+        help="Threads of each; OMP_NUM_THREADS, or a share of the cores without it.",
+    ),
+    script: Path = typer.Argument(..., metavar="SCRIPT", help="A Python file; its arguments follow."),
+    arguments: list[str] = typer.Argument(None, metavar="[ARGUMENTS]"),
+):
+    """Runs a script in several processes that train together.
+
+    By mpirun, which pip install "alloy-mpsgraph[mpi]" brings. See al.distributed."""
+    if not script.is_file():
+        raise FileNotFoundError(f"There is no file {script}.")
+    wanted = launch.command(processes, str(script), arguments or [])
+    sys.stdout.flush()
+    os.execve(wanted[0], wanted, launch.environment(processes, threads))
 
 
 @_commands.command("config")

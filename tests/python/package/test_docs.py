@@ -85,7 +85,7 @@ def test_reference():
     listed = re.findall(r"reference/(\w+)\.md$", (ROOT / "mkdocs.yml").read_text(), re.M)
     assert sorted(listed) == sorted(pages)
     text = "\n".join(pages.values())
-    modules = ("data", "init", "losses", "metrics", "models", "nn", "random", "schedules")
+    modules = ("data", "distributed", "init", "losses", "metrics", "models", "nn", "random", "schedules")
     types = (
         "bfloat16",
         "bool_",

@@ -1,0 +1,145 @@
+"""The processes that were launched together, and operations on values of all of them."""
+
+import atexit
+import functools
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from alloy.distributed.ring import Ring
+from alloy.engine.arrays import as_count
+from alloy.engine.structure import leaves, rebuild
+from alloy.messages.location import mistake
+
+# The variables with which launchers tell a process its number: Open MPI, PMIx (srun), MPICH.
+_LAUNCHED = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+_SUMMED = "iufcV"  # kinds of NumPy's types; V: bfloat16
+
+
+def rank() -> int:
+    """Returns this process's number, from 0 to size() - 1.
+
+    ImportError: a launcher started this process, but MPI is not installed."""
+    ring = _ring()
+    return 0 if ring is None else ring.rank
+
+
+def size() -> int:
+    """Returns the number of processes. ImportError: see rank."""
+    ring = _ring()
+    return 1 if ring is None else ring.size
+
+
+def barrier() -> None:
+    """Waits until all processes have called it. ImportError: see rank."""
+    ring = _ring()
+    if ring is not None:
+        ring.barrier()
+
+
+def all_reduce(values) -> Any:
+    """Returns the sums of the values over all processes, the same bits in each process.
+
+    values: numbers, arrays, or tuples, lists and dicts of them, of the same form in all processes; shapes and types
+    stay. The order of the sums is fixed by the number of processes, and is another one for each part of the arrays.
+
+    ValueError, in all processes: they gave arrays of other shapes or types. TypeError: bools and strings have no sums.
+    ImportError: see rank."""
+    arrays = _arrays("all_reduce", values)
+    for leaf, array in zip(leaves(values), arrays):
+        if array.dtype.kind not in _SUMMED:
+            raise mistake("all_reduce", f"Expected numbers, got {array.dtype} of {type(leaf).__name__}", TypeError)
+    ring = _ring()
+    if ring is None:
+        return _as_given(values, [array.copy() for array in arrays])
+    ring.require_same("all_reduce", arrays)
+    return _as_given(values, _by_type(arrays, ring.all_reduce))
+
+
+def broadcast(values, root: int = 0) -> Any:
+    """Returns the values of the process with rank `root`.
+
+    values: as for all_reduce, bools, too; in the other processes, only their form, shapes and types count.
+
+    ValueError: the processes gave arrays of other shapes or types; there is no such rank. ImportError: see rank."""
+    arrays = _arrays("broadcast", values)
+    root = as_count("broadcast", "a rank", root, 0)
+    ring = _ring()
+    if root >= (1 if ring is None else ring.size):
+        raise mistake("broadcast", f"Expected a rank below {1 if ring is None else ring.size}, got {root}")
+    if ring is None:
+        return _as_given(values, [array.copy() for array in arrays])
+    ring.require_same("broadcast", arrays)
+    return _as_given(values, _by_type(arrays, lambda flat: ring.broadcast(flat, root)))
+
+
+@functools.cache
+def _ring() -> Ring | None:
+    """Connects with the other processes; None: nothing launched this one."""
+    if not any(name in os.environ for name in _LAUNCHED):
+        return None
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:  # RuntimeError: there is no MPI library
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise mistake(
+            "distributed",
+            f'Expected MPI, for a launcher started this process, got "{reason}"; pip install "alloy-mpsgraph[mpi]"',
+            ImportError,
+        ) from None
+    told = next((int(os.environ[name]) for name in _SIZES if name in os.environ), MPI.COMM_WORLD.size)
+    if told != MPI.COMM_WORLD.size:
+        library = MPI.Get_library_version().split(",")[0]
+        raise mistake(
+            "distributed",
+            f"Expected the launcher of {library}, which mpi4py uses, got another MPI's, which started {told} processes "
+            "that do not know each other; alloy launch finds the right one",
+        )
+    ring = Ring(MPI, MPI.COMM_WORLD.Dup())
+    _end_with_all(ring)
+    return ring
+
+
+def _end_with_all(ring: Ring) -> None:
+    """Lets an exception that ends this process end the others, which would wait for ever."""
+    show = sys.excepthook
+
+    def hook(kind, error, trace):
+        show(kind, error, trace)
+        sys.stderr.flush()
+        ring.leave(f"{kind.__name__}: {error}" if str(error) else kind.__name__)
+
+    sys.excepthook = hook
+    atexit.register(ring.leave)
+
+
+def _arrays(op, values) -> list[np.ndarray]:
+    arrays = [np.asarray(leaf) for leaf in leaves(values)]
+    for leaf, array in zip(leaves(values), arrays):
+        if array.dtype.kind not in _SUMMED + "b":
+            raise mistake(op, f"Expected numbers and arrays, got {type(leaf).__name__}", TypeError)
+    return arrays
+
+
+def _as_given(values, arrays):
+    """Returns the arrays in the structure of the values; Python's numbers for such numbers."""
+    numbers = (bool, int, float, complex)
+    given = leaves(values)
+    found = [array.item() if isinstance(leaf, numbers) else array for leaf, array in zip(given, arrays)]
+    return rebuild(values, found)
+
+
+def _by_type(arrays, change) -> list[np.ndarray]:
+    """Returns copies of the arrays that `change` has changed: it gets those of a type as one array."""
+    found: list[Any] = [None] * len(arrays)
+    for dtype in dict.fromkeys(array.dtype for array in arrays):
+        places = [i for i, array in enumerate(arrays) if array.dtype == dtype]
+        flat = np.concatenate([arrays[i].reshape(-1) for i in places])
+        change(flat)
+        ends = np.cumsum([arrays[i].size for i in places])
+        for i, part in zip(places, np.split(flat, ends[:-1])):
+            found[i] = part.reshape(arrays[i].shape)
+    return found
