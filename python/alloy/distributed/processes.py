@@ -105,21 +105,25 @@ def _ring() -> Ring | None:
 
 def _end_with_all(ring: Ring) -> None:
     """Lets an exception that ends this process end the others, which would wait for ever."""
-    show = sys.excepthook
+    show, process = sys.excepthook, os.getpid()
+
+    def leave(reason=""):
+        if os.getpid() == process:  # a forked one is none of the launched ones
+            ring.leave(reason)
 
     def hook(kind, error, trace):
         show(kind, error, trace)
         sys.stderr.flush()
-        ring.leave(f"{kind.__name__}: {error}" if str(error) else kind.__name__)
+        leave(f"{kind.__name__}: {error}" if str(error) else kind.__name__)
 
     sys.excepthook = hook
-    atexit.register(ring.leave)
+    atexit.register(leave)
 
 
 def _arrays(op, values) -> list[np.ndarray]:
     arrays = [np.asarray(leaf) for leaf in leaves(values)]
     for leaf, array in zip(leaves(values), arrays):
-        if array.dtype.kind not in _SUMMED + "b":
+        if array.dtype.kind not in _SUMMED + "b" or array.dtype.type is np.void:
             raise mistake(op, f"Expected numbers and arrays, got {type(leaf).__name__}", TypeError)
     return arrays
 

@@ -153,6 +153,17 @@ def test_a_process_that_ends_ends_those_that_wait_for_it(fails, says, launched):
     assert time.monotonic() - started < 20
 
 
+def test_a_forked_process_ends_alone(launched):
+    code = """
+import os
+child = os.fork()
+if child == 0:
+    sys.exit(0)
+tell(status=os.waitpid(child, 0)[1], sum=al.distributed.all_reduce(1))
+"""
+    assert [(values["status"], values["sum"]) for values in launched(2, code)] == [(0, 2)] * 2
+
+
 def test_a_process_that_has_ended_well_is_told_of_one_that_fails(launched):
     done = launched(2, "import time\nif rank == 1:\n    time.sleep(1)\n    raise ValueError('late')", fails=True)
     assert "[distributed] Rank 1 failed: ValueError: late.\n" in done.stderr
@@ -173,6 +184,7 @@ def test_one_process_needs_no_launcher():
     [
         (lambda d: d.all_reduce(True), TypeError, "[all_reduce] Expected numbers, got bool"),
         (lambda d: d.all_reduce("text"), TypeError, "[all_reduce] Expected numbers and arrays, got str"),
+        (lambda d: d.all_reduce(np.zeros(2, "f4,i4")), TypeError, "Expected numbers and arrays, got ndarray"),
         (lambda d: d.broadcast({"x": None}), TypeError, "[broadcast] Expected numbers and arrays, got NoneType"),
         (lambda d: d.broadcast(1, root=1), ValueError, "[broadcast] Expected a rank below 1, got 1"),
         (lambda d: d.broadcast(1, root=-1), ValueError, "[broadcast] Expected a rank of 0 or more, got -1"),
