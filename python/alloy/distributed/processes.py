@@ -82,6 +82,9 @@ def _ring() -> Ring | None:
     if not any(name in os.environ for name in _LAUNCHED):
         return None
     try:
+        import mpi4py
+
+        mpi4py.rc.finalize = False  # _end_with_all does it; mpi4py would do it in a forked process, too
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:  # RuntimeError: there is no MPI library
         reason = str(error).splitlines()[0].rstrip(".")
@@ -99,17 +102,18 @@ def _ring() -> Ring | None:
             "that do not know each other; alloy launch finds the right one",
         )
     ring = Ring(MPI, MPI.COMM_WORLD.Dup())
-    _end_with_all(ring)
+    _end_with_all(ring, MPI.Finalize)
     return ring
 
 
-def _end_with_all(ring: Ring) -> None:
+def _end_with_all(ring: Ring, finalize) -> None:
     """Lets an exception that ends this process end the others, which would wait for ever."""
     show, process = sys.excepthook, os.getpid()
 
     def leave(reason=""):
         if os.getpid() == process:  # a forked one is none of the launched ones
             ring.leave(reason)
+            finalize()
 
     def hook(kind, error, trace):
         show(kind, error, trace)

@@ -69,9 +69,9 @@ for key in ("float32", "float64", "bfloat16", "int64"):
 assert found["numbers"] == (size * (size + 1) // 2, [0.125 * size * (size - 1)])
 tell(bits=[zlib.crc32(found[key].tobytes()) for key in ("float32", "float64")], threads=al.threads())
 """
-    first, again = launched(processes, code), launched(processes, code)
-    assert len({str(values["bits"]) for values in first + again}) == 1
-    assert {values["threads"] for values in first} <= {1, None}
+    told = launched(processes, code) + (launched(processes, code) if processes == 3 else [])
+    assert len({str(values["bits"]) for values in told}) == 1
+    assert {values["threads"] for values in told} <= {1, None}
 
 
 def test_a_broadcast_gives_the_values_of_its_root(launched):
@@ -141,7 +141,6 @@ tell(mistakes=mistakes, sum=al.distributed.all_reduce(1))
     [
         ("raise ValueError('the reason')", "Rank 1 failed: ValueError: the reason"),
         ("raise RuntimeError()", "Rank 1 failed: RuntimeError"),
-        ("raise SystemExit(3)", "Rank 1 has ended; rank [02] waits for it"),
         ("raise SystemExit(0)", "Rank 1 has ended; rank [02] waits for it"),
     ],
 )
