@@ -4,6 +4,7 @@ import atexit
 import functools
 import os
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from alloy.messages.location import mistake
 # The variables with which launchers tell a process its number: Open MPI, PMIx (srun), MPICH.
 _LAUNCHED = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+_CONNECTING = threading.Lock()
 _SUMMED = "iufcV"  # kinds of NumPy's types; V: bfloat16
 
 
@@ -76,9 +78,14 @@ def broadcast(values, root: int = 0) -> Any:
     return _as_given(values, _by_type(arrays, lambda flat: ring.broadcast(flat, root)))
 
 
-@functools.cache
 def _ring() -> Ring | None:
-    """Connects with the other processes; None: nothing launched this one."""
+    """Connects with the other processes at the first call; None: nothing launched this one."""
+    with _CONNECTING:
+        return _connected()
+
+
+@functools.cache
+def _connected() -> Ring | None:
     if not any(name in os.environ for name in _LAUNCHED):
         return None
     try:

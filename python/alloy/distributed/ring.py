@@ -25,6 +25,7 @@ class Ring:
         """Takes the module mpi4py.MPI, and a communicator that nobody else uses."""
         self._mpi, self._communicator, self._notices = mpi, communicator, communicator.Dup()
         self._turn = threading.Lock()
+        self._abandoned = []  # requests whose memory MPI may still write, after an exception
         self._left: dict[int, str] = {}  # the ranks that have ended, with the reasons of those that failed
         self.rank: int = communicator.rank
         self.size: int = communicator.size
@@ -73,12 +74,12 @@ class Ring:
         own = np.array(
             [zlib.crc32(f"{op} {text}".encode()), len(arrays), sum(array.size for array in arrays)], np.int64
         )
-        all_ = np.empty((self.size, own.size), np.int64)
+        given = np.empty((self.size, own.size), np.int64)
         with self._turn:
-            self._wait(op, [self._communicator.Iallgather(own, all_)])
-        others = [other for other in range(self.size) if tuple(all_[other]) != tuple(own)]
+            self._wait(op, [self._communicator.Iallgather(own, given)])
+        others = [other for other in range(self.size) if tuple(given[other]) != tuple(own)]
         if others:
-            here, there = (f"{all_[rank][1]} arrays of {all_[rank][2]} elements" for rank in (self.rank, others[0]))
+            here, there = (f"{given[rank][1]} arrays of {given[rank][2]} elements" for rank in (self.rank, others[0]))
             raise mistake(
                 op,
                 "Expected the same call with arrays of the same shapes and types in all processes, got "
@@ -125,14 +126,21 @@ class Ring:
     def _wait(self, op: str, requests) -> None:
         """Waits for the requests. ConnectionError: another process has ended, so that they would never be met."""
         tries, pause, began = 0, 1e-5, time.monotonic()
-        while not self._mpi.Request.Testall(requests):
-            tries += 1
-            if tries > _QUICK:
-                self._read_notices()
-                if failed := self._failed():
-                    raise mistake(op, failed.rstrip("."), ConnectionError)
-                if self._left and time.monotonic() - began > _GRACE:
-                    ended = next(iter(self._left))
-                    raise mistake(op, f"Rank {ended} has ended; rank {self.rank} waits for it", ConnectionError)
-                time.sleep(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+        try:
+            while not self._mpi.Request.Testall(requests):
+                tries += 1
+                if tries > _QUICK:
+                    self._require_all_here(op, time.monotonic() - began)
+                    time.sleep(pause)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
+        except BaseException:
+            self._abandoned += requests
+            raise
+
+    def _require_all_here(self, op: str, waited: float) -> None:
+        self._read_notices()
+        if failed := self._failed():
+            raise mistake(op, failed.rstrip("."), ConnectionError)
+        if self._left and waited > _GRACE:
+            ended = next(iter(self._left))
+            raise mistake(op, f"Rank {ended} has ended; rank {self.rank} waits for it", ConnectionError)
