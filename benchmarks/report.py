@@ -379,21 +379,29 @@ def folder(results):
     return re.sub("[^a-z0-9]+", "-", processor(results).lower())
 
 
+BESIDE = ", beside a busy process"
+
+
 def comparison(reports):
     """Returns the page that shows results of several processors side by side."""
-    titles = {row["title"]: row["inference"] for results in reports for row in results["rows"]}
+    kinds = {row["title"]: (row["inference"], row["beside_busy"]) for results in reports for row in results["rows"]}
 
     def cell(results, title):
         row = next((row for row in results["rows"] if row["title"] == title), None)
         peer = row and fastest_peer(row)
-        return f"**{ratio(row, peer):.2f}** ({peer})" if peer and ratio(row, peer) else "-"
+        return f"**{ratio(row, peer):.2f}**" if peer and ratio(row, peer) else "-"
 
-    head = ["", *(f"[{processor(results)}]({folder(results)}/RESULTS.md), {results['date']}" for results in reports)]
-    text = ["# Alloy beside its peers, by processor", "", f"How many times faster than the fastest peer. {WRITTEN}", ""]
-    for name, inference in (("Training: one step", False), ("Inference: one batch", True)):
-        some = [title for title in titles if titles[title] == inference]
-        rows = [[title, *(cell(results, title) for results in reports)] for title in some]
-        text += [f"## {name}", "", table(head, rows)] if rows else []
+    text = ["# Alloy beside its peers, by processor", ""]
+    text += ["How many times faster than the fastest peer, which the processor's own page names.", WRITTEN, ""]
+    for number, results in enumerate(reports, 1):
+        text.append(f"{number}. [{processor(results)}]({folder(results)}/RESULTS.md), {results['date']}")
+    text.append("")
+    head = ["", *map(str, range(1, len(reports) + 1))]
+    for heading, inference in (("Training: one step", False), ("Inference: one batch", True)):
+        for beside in (False, True):
+            titles = [title for title, kind in kinds.items() if kind == (inference, beside)]
+            rows = [[title.removesuffix(BESIDE), *(cell(each, title) for each in reports)] for title in titles]
+            text += [f"## {heading}{BESIDE * beside}", "", table(head, rows)] if rows else []
     return "\n".join(text)
 
 

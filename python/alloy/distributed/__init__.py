@@ -9,7 +9,7 @@ size                    the number of processes
 all_reduce, broadcast   sums over all processes, and the values of one of them
 barrier                 waits until all processes are here
 
-mpirun, and srun of Slurm, start the processes, too. pip install "alloy-mpsgraph[mpi]" brings MPI; a process that is
+mpirun starts the processes, too. pip install "alloy-mpsgraph[mpi]" brings MPI; a process that is
 started alone needs none: it has rank 0 of size 1. All processes must call these functions in the same order."""
 
 from alloy.distributed.processes import all_reduce, barrier, broadcast, rank, size

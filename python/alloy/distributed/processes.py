@@ -50,15 +50,7 @@ def all_reduce(values) -> Any:
 
     ValueError, in all processes: they gave arrays of other shapes or types. TypeError: bools and strings have no sums.
     ImportError: see rank."""
-    arrays = _arrays("all_reduce", values)
-    for leaf, array in zip(leaves(values), arrays):
-        if array.dtype.kind not in _SUMMED:
-            raise mistake("all_reduce", f"Expected numbers, got {array.dtype} of {type(leaf).__name__}", TypeError)
-    ring = _ring()
-    if ring is None:
-        return _as_given(values, [array.copy() for array in arrays])
-    ring.require_same("all_reduce", arrays)
-    return _as_given(values, _by_type(arrays, ring.all_reduce))
+    return _exchanged("all_reduce", values, _SUMMED, Ring.all_reduce)
 
 
 def broadcast(values, root: int = 0) -> Any:
@@ -67,15 +59,10 @@ def broadcast(values, root: int = 0) -> Any:
     values: as for all_reduce, bools, too; in the other processes, only their form, shapes and types count.
 
     ValueError: the processes gave arrays of other shapes or types; there is no such rank. ImportError: see rank."""
-    arrays = _arrays("broadcast", values)
     root = as_count("broadcast", "a rank", root, 0)
-    ring = _ring()
-    if root >= (1 if ring is None else ring.size):
-        raise mistake("broadcast", f"Expected a rank below {1 if ring is None else ring.size}, got {root}")
-    if ring is None:
-        return _as_given(values, [array.copy() for array in arrays])
-    ring.require_same("broadcast", arrays)
-    return _as_given(values, _by_type(arrays, lambda flat: ring.broadcast(flat, root)))
+    if root >= size():
+        raise mistake("broadcast", f"Expected a rank below {size()}, got {root}")
+    return _exchanged("broadcast", values, _SUMMED + "b", lambda ring, flat: ring.broadcast(flat, root))
 
 
 def _ring() -> Ring | None:
@@ -131,20 +118,21 @@ def _end_with_all(ring: Ring, finalize) -> None:
     atexit.register(leave)
 
 
-def _arrays(op, values) -> list[np.ndarray]:
-    arrays = [np.asarray(leaf) for leaf in leaves(values)]
-    for leaf, array in zip(leaves(values), arrays):
-        if array.dtype.kind not in _SUMMED + "b" or array.dtype.type is np.void:
-            raise mistake(op, f"Expected numbers and arrays, got {type(leaf).__name__}", TypeError)
-    return arrays
-
-
-def _as_given(values, arrays):
-    """Returns the arrays in the structure of the values; Python's numbers for such numbers."""
-    numbers = (bool, int, float, complex)
+def _exchanged(op, values, kinds, exchange):
+    """Returns the values after exchange(ring, flat array), which changes all values of a type in place. kinds: the kinds
+    of NumPy's types that `op` takes."""
     given = leaves(values)
-    found = [array.item() if isinstance(leaf, numbers) else array for leaf, array in zip(given, arrays)]
-    return rebuild(values, found)
+    arrays = [np.asarray(leaf) for leaf in given]
+    for leaf, array in zip(given, arrays):
+        if array.dtype.kind not in kinds or array.dtype.type is np.void:
+            what = array.dtype if isinstance(leaf, np.ndarray) else type(leaf).__name__
+            raise mistake(op, f"Expected numbers and arrays of them, got {what}", TypeError)
+    ring = _ring()
+    if ring is not None:
+        ring.require_same(op, arrays)
+    found = _by_type(arrays, (lambda flat: None) if ring is None else (lambda flat: exchange(ring, flat)))
+    numbers = (bool, int, float, complex)
+    return rebuild(values, [new.item() if isinstance(leaf, numbers) else new for leaf, new in zip(given, found)])
 
 
 def _by_type(arrays, change) -> list[np.ndarray]:

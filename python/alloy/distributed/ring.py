@@ -1,5 +1,5 @@
-"""Sums and copies between processes that stand in a ring: each sends to the next one and receives from the one before,
-so all links are busy at once. https://doi.org/10.1016/j.jpdc.2008.09.002 (Patarasuk and Yuan, 2009)"""
+"""Sums over processes that stand in a ring: each sends to the next one and receives from the one before, so all links
+are busy at once. https://doi.org/10.1016/j.jpdc.2008.09.002 (Patarasuk and Yuan, 2009)"""
 
 import sys
 import threading

@@ -34,6 +34,6 @@ def environment(processes: int, threads: int | None) -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     own = os.environ.get("OMP_NUM_THREADS") or str(max(1, cores // processes))
     made = _PLACES | os.environ | {"OMP_NUM_THREADS": own if threads is None else str(threads)}
-    if os.name == "posix" and os.geteuid() == 0:  # in a container, everything is root's
+    if os.geteuid() == 0:  # in a container, everything is root's
         made |= {f"{name}{suffix}": "1" for name in _ROOT for suffix in ("", "_CONFIRM")}
     return made

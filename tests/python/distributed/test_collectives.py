@@ -27,7 +27,8 @@ def given(rank):
         "float32": rng.normal(size=(7, 143)).astype(np.float32),
         "float64": rng.normal(size=3),  # some parts are empty
         "bfloat16": rng.integers(-8, 8, 10).astype(ml_dtypes.bfloat16),
-        "int64": rng.integers(-(2**40), 2**40, (2, 0, 3)),
+        "int64": rng.integers(-(2**40), 2**40, (2, 3)),
+        "int32": np.zeros((2, 0, 3), np.int32),
         "numbers": (rank + 1, [0.25 * rank]),
     }
 
@@ -61,7 +62,7 @@ def test_sums_are_those_of_all_processes_and_their_bits_the_same(processes, laun
     code = """
 import zlib
 found, parts = al.distributed.all_reduce(given(rank)), [given(k) for k in range(size)]
-for key in ("float32", "float64", "bfloat16", "int64"):
+for key in ("float32", "float64", "bfloat16", "int64", "int32"):
     exact = sum(part[key].astype(np.float64) for part in parts)
     bound = size * np.finfo(np.float32).eps * sum(np.abs(part[key].astype(np.float64)) for part in parts)
     assert found[key].dtype == parts[0][key].dtype and found[key].shape == exact.shape
@@ -181,10 +182,14 @@ def test_one_process_needs_no_launcher():
 @pytest.mark.parametrize(
     "call, kind, says",
     [
-        (lambda d: d.all_reduce(True), TypeError, "[all_reduce] Expected numbers, got bool"),
-        (lambda d: d.all_reduce("text"), TypeError, "[all_reduce] Expected numbers and arrays, got str"),
-        (lambda d: d.all_reduce(np.zeros(2, "f4,i4")), TypeError, "Expected numbers and arrays, got ndarray"),
-        (lambda d: d.broadcast({"x": None}), TypeError, "[broadcast] Expected numbers and arrays, got NoneType"),
+        (lambda d: d.all_reduce(True), TypeError, "[all_reduce] Expected numbers and arrays of them, got bool"),
+        (lambda d: d.all_reduce("text"), TypeError, "[all_reduce] Expected numbers and arrays of them, got str"),
+        (lambda d: d.all_reduce(np.zeros(2, "f4,i4")), TypeError, "arrays of them, got [('f0', '<f4')"),
+        (
+            lambda d: d.broadcast({"x": None}),
+            TypeError,
+            "[broadcast] Expected numbers and arrays of them, got NoneType",
+        ),
         (lambda d: d.broadcast(1, root=1), ValueError, "[broadcast] Expected a rank below 1, got 1"),
         (lambda d: d.broadcast(1, root=-1), ValueError, "[broadcast] Expected a rank of 0 or more, got -1"),
         (
