@@ -119,8 +119,9 @@ def _end_with_all(ring: Ring, finalize) -> None:
 
 
 def _exchanged(op, values, kinds, exchange):
-    """Returns the values after exchange(ring, flat array), which changes all values of a type in place. kinds: the kinds
-    of NumPy's types that `op` takes."""
+    """Returns the values after exchange(ring, flat array), which changes all values of a type in place.
+
+    kinds: those of NumPy's types that `op` takes."""
     given = leaves(values)
     arrays = [np.asarray(leaf) for leaf in given]
     for leaf, array in zip(given, arrays):
