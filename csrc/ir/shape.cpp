@@ -64,6 +64,12 @@ std::optional<Shape> unify(const Shape& a, const Shape& b) {
   return Shape(out);
 }
 
+Shape shape_of_rows(const Shape& shape) {
+  Dims dims = shape.dims();
+  dims[dims.size() - 1] = 1;
+  return dims;
+}
+
 std::optional<int64_t> normalize_axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) return std::nullopt;
   return axis < 0 ? axis + rank : axis;

@@ -58,6 +58,8 @@ struct Type {
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 // Combines the known dimensions of two shapes of one tensor; nothing if they contradict each other.
 std::optional<Shape> unify(const Shape& a, const Shape& b);
+// The shape of one element for each row: the last axis becomes 1. Only for a ranked shape of an axis or more.
+Shape shape_of_rows(const Shape& shape);
 // The axis, counted from the front; nothing if it is outside [-rank, rank).
 std::optional<int64_t> normalize_axis(int64_t axis, int64_t rank);
 

@@ -1,5 +1,5 @@
-// Fusion of elementwise ops and optimizer steps that feed each other, and of the matrix product that feeds them. The
-// values between the ops of a group never leave the cache.
+// Fusion of elementwise ops, optimizer steps and reductions of rows that feed each other, and of the matrix product
+// that feeds them. The values between the ops of a group never leave the cache.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -22,11 +22,13 @@ using ir::Value;
 using ir::ValueMap;
 
 // The most tiles (parts of values) that an op adds to its group: its operands and results, less the one that it shares
-// with the group.
-size_t tiles(const Op& op) { return op.operands.size() + op.results.size() - 1; }
+// with the group. A value for each row also takes a tile for its elements.
+size_t tiles(const Op& op, bool is_for_rows) {
+  return op.operands.size() + op.results.size() * (is_for_rows ? 2 : 1) - 1;
+}
 
 // The ops of one block, divided into groups. Each group becomes one op, so a group must not depend on itself by way of
-// another group.
+// another group. A group has values of one shape, and perhaps values for each row of that shape.
 class Groups {
  public:
   Groups(const Block& block, const device::FusionPolicy& policy)
@@ -46,14 +48,19 @@ class Groups {
     for (const Value& v : block.results) {
       if (has(v.op)) ++uses_[index_.at(v.op)];
     }
+    static const ir::Shape kScalar;  // for ops without results
     for (uint32_t i = 0; i < ops_.size(); ++i) {
       merged_.push_back(i);
       members_.push_back({ops_[i].get()});
-      tiles_.push_back(tiles(*ops_[i]));
+      const bool folds = policy_.folds(*ops_[i]);
+      tiles_.push_back(tiles(*ops_[i], folds));
       products_.push_back(0);
+      if (folds) shapes_.push_back(&ops_[i]->operands[0].shape());
+      else shapes_.push_back(ops_[i]->results.empty() ? &kScalar : &ops_[i]->results[0].shape);
+      has_rows_.push_back(folds);
       seen_.push_back({0, 0});
       for (const uint32_t used : inputs_[i]) users_[used].push_back(i);
-      if (policy_.joins(*ops_[i])) join_producers(i);
+      if (folds || policy_.joins(*ops_[i])) join_producers(i);
     }
   }
 
@@ -62,6 +69,7 @@ class Groups {
   bool has(const Op* op) const { return index_.contains(op); }
   const std::vector<const Op*>& members(uint32_t g) const { return members_[g]; }
   size_t tile_count(uint32_t g) const { return tiles_[g]; }
+  const ir::Shape& shape_of(uint32_t g) const { return *shapes_[g]; }
 
   std::vector<const Op*> users_of(const Op* op) const {
     std::vector<const Op*> users;
@@ -87,15 +95,34 @@ class Groups {
     for (const Value& v : op.operands) {
       if (!has(v.op)) continue;
       const uint32_t producer = group_of(v.op), own = find(i);
-      if (producer == own || v.shape() != op.results[0].shape || tiles_[producer] + tiles_[own] > policy_.most_values())
-        continue;
+      if (producer == own || tiles_of(producer, own) > policy_.most_values()) continue;
       if (products_[producer] + products_[own] > 1) continue;
-      if (policy_.joins(*v.op)) {
-        if (!is_cyclic(producer, own)) merge(producer, own);
-      } else if (products_[own] == 0) {
+      if (policy_.folds(*v.op) || policy_.joins(*v.op)) {
+        if (fit(v, producer, own) && !is_cyclic(producer, own)) merge(producer, own);
+      } else if (products_[own] == 0 && !has_rows_[own] && v.shape() == *shapes_[own]) {
         join_product(v, own);
       }
     }
+  }
+
+  // The tiles of both groups together. The values of one may be values for each row of the other.
+  size_t tiles_of(uint32_t a, uint32_t b) const {
+    const int64_t difference = shapes_[a]->element_count() - shapes_[b]->element_count();
+    return tiles_[a] + tiles_[b] + (difference == 0 ? 0 : members_[difference < 0 ? a : b].size());
+  }
+
+  // True if one kernel can compute both groups, of which one uses the other's value `v`: they have values of one shape,
+  // or one has values for each row of the other.
+  bool fit(Value v, uint32_t producer, uint32_t own) const {
+    const ir::Shape &from = *shapes_[producer], &to = *shapes_[own];
+    const bool has_rows = has_rows_[producer] || has_rows_[own];
+    if (has_rows && products_[producer] + products_[own] > 0) return false;
+    if (from == to) return v.shape() == to || has_rows;
+    const auto has_row_of = [&](uint32_t rows, uint32_t elements) {
+      return !has_rows_[rows] && products_[rows] + products_[elements] == 0 && policy_.takes_rows(*shapes_[elements]) &&
+             v.shape() == *shapes_[rows] && *shapes_[rows] == ir::shape_of_rows(*shapes_[elements]);
+    };
+    return has_row_of(producer, own) || has_row_of(own, producer);
   }
 
   // Joins the product that computes `v`, perhaps behind a reshape, if this group is its only user.
@@ -150,7 +177,12 @@ class Groups {
   }
 
   void merge(uint32_t into, uint32_t from) {
-    tiles_[into] += tiles_[from];
+    tiles_[into] = tiles_of(into, from);
+    has_rows_[into] = has_rows_[into] || has_rows_[from];
+    if (const int64_t count = shapes_[from]->element_count(); count != shapes_[into]->element_count()) {
+      has_rows_[into] = true;
+      if (count > shapes_[into]->element_count()) shapes_[into] = shapes_[from];
+    }
     products_[into] += products_[from];
     members_[into].insert(members_[into].end(), members_[from].begin(), members_[from].end());
     members_[from].clear();
@@ -165,6 +197,8 @@ class Groups {
   mutable std::vector<uint32_t> merged_;               // the group that this one was merged into, or itself
   std::vector<std::vector<const Op*>> members_;
   std::vector<size_t> tiles_, products_;       // numbers of tiles and of products in the group
+  std::vector<const ir::Shape*> shapes_;       // of the group's values that are not for rows
+  std::vector<bool> has_rows_;                 // values for each row
   std::vector<std::array<uint32_t, 2>> seen_;  // the last search that reached the group, from either side
   uint32_t search_ = 0;
 };
@@ -184,7 +218,8 @@ class Traffic {
         const uint32_t group = groups.group_of(op.get());
         if (!groups.has(v.op) || groups.group_of(v.op) == group) continue;
         passed_.insert(v);
-        if (policy.joins(*op) && v.shape() == op->results[0].shape) imports[group].emplace(v.op->id, v);
+        const bool is_whole = v.shape() == op->results[0].shape && v.shape() == groups.shape_of(group);
+        if (policy.joins(*op) && is_whole) imports[group].emplace(v.op->id, v);
         else written_.insert(v);
       }
     }
@@ -204,10 +239,11 @@ class Traffic {
   }
 
  private:
-  // The ops that a group computes again, and the values as large as the group's that these ops read from memory.
+  // The ops that a group computes again, and the values that these ops read from memory: as large as the group's, and
+  // smaller ones.
   struct Copies {
     std::map<uint32_t, const Op*> by_id;
-    Values read;
+    Values read, small;
 
     bool has(const Op* op) const { return by_id.contains(op->id); }
     std::vector<const Op*> ops() const {
@@ -223,10 +259,11 @@ class Traffic {
     Copies more = copies;
     if (!add(more, v) || more.read.size() > copies.read.size() + 1) return false;
     size_t count = groups_.tile_count(group);
-    for (const Op* op : more.ops()) count += tiles(*op);
+    for (const Op* op : more.ops()) count += tiles(*op, false);
     if (count > policy_.most_values() || !is_cheap(more, copies, group)) return false;
     copies = std::move(more);
     written_.insert(copies.read.begin(), copies.read.end());
+    written_.insert(copies.small.begin(), copies.small.end());
     return true;
   }
 
@@ -236,7 +273,10 @@ class Traffic {
     if (!policy_.joins(*v.op) || v.op->results.size() > 1) return false;
     copies.by_id.emplace(v.op->id, v.op);
     for (const Value& operand : v.op->operands) {
-      if (operand.shape().element_count() < v.shape().element_count()) continue;
+      if (operand.shape().element_count() < v.shape().element_count()) {
+        copies.small.insert(operand);
+        continue;
+      }
       const bool is_between = groups_.has(operand.op) && groups_.group_of(operand.op) == groups_.group_of(v.op) &&
                               !passed_.contains(operand) && !written_.contains(operand);
       if (!is_between) copies.read.insert(operand);

@@ -31,7 +31,8 @@ std::unique_ptr<ir::Graph> widen(const ir::Graph& graph, const device::Device& d
 // were real numbers, and the result differs if a sum overflows or a factor is infinite.
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph, const device::Device& device);
 
-// Puts ops of one shape that feed each other into `fused` ops, if the policy lets them join. Two `fused` ops that need
+// Puts ops of one shape that feed each other into `fused` ops, if the policy lets them join; reductions along the last
+// axis, and ops on their results, may join, too. Two `fused` ops that need
 // the same cheap value both compute it; it is not stored. A matrix product that feeds a `fused` op joins it if the
 // policy says so.
 std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph, const device::FusionPolicy& policy);

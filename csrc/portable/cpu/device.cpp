@@ -92,6 +92,8 @@ class CpuStream final : public device::Stream {
 class CpuFusionPolicy final : public device::FusionPolicy {
  public:
   bool joins(const ir::Op& op) const override { return Elementwise::accepts(op); }
+  bool folds(const ir::Op& reduction) const override { return Elementwise::folds(reduction); }
+  bool takes_rows(const ir::Shape& shape) const override { return Elementwise::takes_rows(shape); }
   // Two buffers are kept back: one for a truth value, one to spare.
   size_t most_values() const override { return Elementwise::kMostBuffers - 2; }
   bool takes_product(const ir::Op& matmul) const override {

@@ -1,5 +1,5 @@
-// Chains of elementwise ops and optimizer steps as one kernel. This class does tiling and broadcasting; steps.h has the
-// computations.
+// Chains of elementwise ops, optimizer steps and folds of rows as one kernel. This class does tiling and broadcasting;
+// steps.h and folds.h have the computations.
 #pragma once
 
 #include <span>
@@ -7,6 +7,7 @@
 
 #include "cpu/elementwise/steps.h"
 #include "cpu/kernel.h"
+#include "cpu/reduction/folds.h"
 
 namespace alloy::cpu {
 
@@ -16,10 +17,17 @@ class Elementwise final : public Kernel {
   // arithmetic.
   static bool accepts(const ir::Op& op);
 
-  // A kernel that runs `ops` in this order, on tiles that stay in the cache. All results of ops have one shape.
-  // `operands` lists each value that the chain needs from outside once, in run()'s order; operands broadcast to the
-  // results' shape. `results` lists the values that run() writes; other values exist only tile by tile. Throws
-  // ir::Error if an op is not accepted or the chain needs more than kMostBuffers tiles at once.
+  // True if a chain of values of this shape may also have values for each row: folds of rows, and elementwise ops on
+  // these. A row is the last axis; a value for each row has size 1 there. Then tiles can be whole rows and whole
+  // quanta, and there are enough rows to share them.
+  static bool takes_rows(const ir::Shape& shape);
+  // True if the op can be part of a chain as a fold of rows: a reduction of floats along the last axis.
+  static bool folds(const ir::Op& op);
+
+  // A kernel that runs `ops` in this order, on tiles that stay in the cache. All results of ops have one shape, except
+  // those for each row. `operands` lists each value that the chain needs from outside once, in run()'s order; operands
+  // broadcast to the results' shape. `results` lists the values that run() writes; other values exist only tile by
+  // tile. Throws ir::Error if an op is not accepted or the chain needs more than kMostBuffers tiles at once.
   Elementwise(std::span<const ir::Op* const> ops, std::span<const ir::Value> operands,
               std::span<const ir::Value> results);
 
@@ -51,31 +59,51 @@ class Elementwise final : public Kernel {
     kDense,   // in the operand itself
     kRows,    // in the operand itself, as long as a tile stays within a row
     kOnce,    // in a buffer that is filled once and suits every tile
-    kGather,  // in a buffer filled for each tile
+    kSpread,  // in a buffer filled for each tile; the operand has one element for each row
+    kGather,  // in a buffer filled for each tile, from any places
     kScalar,  // in the operand itself, which has one element; the step reads only that
+    kNone,    // only as values for each row
   };
   struct Input {
     size_t width;
     int64_t inner_stride;
     Access access;
-    size_t buffer;     // for kOnce and kGather
+    size_t buffer;     // for kOnce, kSpread and kGather
     size_t last_step;  // the last step that reads it
     bool is_scalar;    // one element, used only as an optimizer's coefficient
+    bool is_read;      // by a step that is not for rows
   };
   struct Output {
     size_t width;
     size_t step;  // that writes it
+    bool is_for_rows;
   };
-  // Operands and results are indices of tiles: inputs first, then outputs, then intermediate buffers.
+  // Operands and results are places of tiles: inputs first, then outputs, then intermediate buffers, then buffers of
+  // values for each row.
+  enum class Kind : uint8_t {
+    kElements,  // computes elements
+    kRows,      // computes values for each row
+    kFold,      // folds elements to a value for each row
+    kSpread,    // makes elements of a value for each row
+  };
   struct TapeStep {
+    Kind kind;
     StepFunction function;
     std::vector<uint16_t> operands, results;
+    RowsFunction fold;
+    size_t width;  // of the value that is spread
+  };
+  // A value for each row in the place: an operand to load, or a result to store.
+  struct RowValue {
+    size_t number;
+    uint16_t place;
   };
   // Whole rows, or `count` elements of one row from `begin` on.
   struct Tile {
     int64_t row, rows, begin, count;
   };
   class BufferPool;
+  class Tape;
   class Worker;
 
   void set_axes(const ir::Shape& shape, std::span<const ir::Value> operands);
@@ -83,6 +111,7 @@ class Elementwise final : public Kernel {
                 std::span<const ir::Value> results);
   void set_tiles();
   Access access_of(size_t operand) const;
+  bool is_dense_in_rows(size_t operand) const;
   int64_t begin_of_tile(int64_t index) const;
   int64_t row_offset(size_t operand, int64_t row) const;
 
@@ -92,10 +121,14 @@ class Elementwise final : public Kernel {
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   std::vector<TapeStep> tape_;
-  size_t intermediates_ = 0;   // buffers of values that exist only inside
-  size_t buffers_ = 0;         // these, and the buffers of gathered operands
-  int64_t tile_count_ = 0;     // elements of a whole tile
-  int64_t rows_per_tile_ = 0;  // 0 if a row has several tiles
+  bool has_rows_ = false;  // values for each row
+  std::vector<RowValue> row_operands_, row_results_;
+  size_t intermediates_ = 0;                 // buffers of values that exist only inside
+  size_t buffers_ = 0;                       // these, and the buffers of gathered operands
+  size_t row_buffers_ = 0;                   // of values for each row
+  size_t buffer_pitch_ = 0, row_pitch_ = 0;  // bytes from one buffer to the next
+  int64_t tile_count_ = 0;                   // elements of a whole tile
+  int64_t rows_per_tile_ = 0;                // 0 if a row has several tiles
   int64_t tiles_per_row_ = 1;
   int64_t tiles_ = 0;
   int64_t work_per_element_ = 0;

@@ -163,7 +163,7 @@ std::unique_ptr<Kernel> make_fused(const Op& op) {
   Value product{};
   std::vector<const Op*> chain;
   for (const auto& inner : op.regions[0]->ops) {
-    if (Elementwise::accepts(*inner)) {
+    if (Elementwise::accepts(*inner) || Elementwise::folds(*inner)) {
       chain.push_back(inner.get());
       continue;
     }

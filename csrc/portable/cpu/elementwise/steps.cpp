@@ -371,6 +371,26 @@ StepFunction FindCast(DType from, DType to) {
   });
 }
 
+// ---- values for each row ----
+
+template <class T>
+void SpreadRows(const std::byte* from, size_t rows, size_t count, std::byte* to) {
+  const hn::ScalableTag<T> d;
+  const T* x = reinterpret_cast<const T*>(from);
+  T* y = reinterpret_cast<T*>(to);
+  for (size_t r = 0; r < rows; ++r, y += count) {
+    const auto value = hn::Set(d, x[r]);
+    for (size_t i = 0; i < count; i += hn::Lanes(d)) hn::StoreU(value, d, y + i);
+  }
+}
+
+void Spread(size_t width, const std::byte* from, size_t rows, size_t count, std::byte* to) {
+  if (width == 4) SpreadRows<uint32_t>(from, rows, count, to);
+  else if (width == 8) SpreadRows<uint64_t>(from, rows, count, to);
+  else if (width == 2) SpreadRows<uint16_t>(from, rows, count, to);
+  else SpreadRows<uint8_t>(from, rows, count, to);
+}
+
 // ---- by code: Step_NAME for a structured op whose kernel is elementwise ----
 
 #define ALLOY_OP(name, ...) StepFunction Step_##name(const ir::Op& op);
@@ -419,9 +439,13 @@ namespace alloy::cpu {
 
 HWY_EXPORT(FindStep);
 HWY_EXPORT(FindCast);
+HWY_EXPORT(Spread);
 
 StepFunction find_step(const ir::Op& op) { return HWY_DYNAMIC_DISPATCH(FindStep)(op); }
 StepFunction find_cast(ir::DType from, ir::DType to) { return HWY_DYNAMIC_DISPATCH(FindCast)(from, to); }
+void spread(size_t width, const std::byte* from, size_t rows, size_t count, std::byte* to) {
+  HWY_DYNAMIC_DISPATCH(Spread)(width, from, rows, count, to);
+}
 
 }  // namespace alloy::cpu
 #endif

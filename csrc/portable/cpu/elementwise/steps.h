@@ -23,4 +23,8 @@ StepFunction find_step(const ir::Op& op);
 // As bool, anything but 0 is true.
 StepFunction find_cast(ir::DType from, ir::DType to);
 
+// Writes `rows` rows of `count` elements each; all elements of a row are one of the `rows` elements of `from`. `width`
+// is an element's size. Up to a vector of further elements may be written after the last row.
+void spread(size_t width, const std::byte* from, size_t rows, size_t count, std::byte* to);
+
 }  // namespace alloy::cpu

@@ -349,6 +349,43 @@ Fold FindVariance(DType dtype) {
           &DistanceFold::Columns, &DistanceFold::Merge, &DistanceFold::Finish};
 }
 
+// ---- rows ----
+
+template <class Row, bool is_mean>
+void FoldRows(const std::byte* x, int64_t rows, int64_t count, std::byte* y) {
+  for (int64_t r = 0; r < rows; ++r) {
+    Total<float, Row> total;
+    auto* bytes = reinterpret_cast<std::byte*>(&total);
+    Start<float, Row>(bytes, 1);
+    RowFold<float, Row>::Run(x + r * count * sizeof(float), count, nullptr, bytes);
+    Finish<float, Row>(bytes, 1, is_mean ? static_cast<double>(count) : 1, y + r * sizeof(float));
+  }
+}
+
+void VarianceOfRows(const std::byte* x, int64_t rows, int64_t count, std::byte* y) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const std::byte* row = x + r * count * sizeof(float);
+    std::byte* result = y + r * sizeof(float);
+    FoldRows<Row_sum, true>(row, 1, count, result);
+    Distances total{0, 0};
+    auto* bytes = reinterpret_cast<std::byte*>(&total);
+    DistanceFold::Row(row, count, result, bytes);
+    DistanceFold::Finish(bytes, 1, static_cast<double>(count), result);
+  }
+}
+
+RowsFunction FindRowFold(OpCode code) {
+  switch (code) {
+#define ALLOY_REDUCTION(name, ...) \
+  case OpCode::name: return &FoldRows<Row_##name, false>;
+#include "ir/ops.def"
+    case OpCode::reduce_like: return &FoldRows<Row_sum, false>;
+    case OpCode::mean: return &FoldRows<Row_sum, true>;
+    case OpCode::variance: return &VarianceOfRows;
+    default: return nullptr;
+  }
+}
+
 // ---- indices of winners ----
 
 template <class T, class Row>
@@ -437,10 +474,15 @@ namespace alloy::cpu {
 
 HWY_EXPORT(FindFold);
 HWY_EXPORT(FindVariance);
+HWY_EXPORT(FindRowFold);
 HWY_EXPORT(FindArgFold);
 
 Fold find_fold(ir::OpCode code, ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindFold)(code, dtype); }
 Fold find_variance(ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindVariance)(dtype); }
+RowsFunction find_row_fold(const ir::Op& op) {
+  const RowsFunction fold = HWY_DYNAMIC_DISPATCH(FindRowFold)(op.code);
+  return fold != nullptr && op.operands[0].dtype() == ir::DType::float32 ? fold : nullptr;
+}
 ArgFold find_arg_fold(ir::OpCode code, ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindArgFold)(code, dtype); }
 
 }  // namespace alloy::cpu

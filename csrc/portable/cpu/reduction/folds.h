@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ir/op.h"
+#include "ir/graph.h"
 
 namespace alloy::cpu {
 
@@ -33,6 +33,11 @@ struct Fold {
 Fold find_fold(ir::OpCode code, ir::DType dtype);
 // The fold of the variance. Its centers are approximate means; the closer they are, the more exact is the result.
 Fold find_variance(ir::DType dtype);
+
+// Folds `rows` contiguous rows of `count` elements each into one element for each row.
+using RowsFunction = void (*)(const std::byte* x, int64_t rows, int64_t count, std::byte* y);
+// Null unless the op is a reduction of float32 along whichever axes, which the caller knows.
+RowsFunction find_row_fold(const ir::Op& op);
 
 // The indices of the winners. The first of equal numbers wins. NaN never wins; the index is -1 if all are NaN.
 struct ArgFold {
