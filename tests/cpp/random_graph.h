@@ -59,8 +59,9 @@ class RandomGraph {
 
   Shape shape() {
     static const std::vector<Shape> shapes = {
-        Shape({3, 4}), Shape({3, 4}), Shape({4}),    Shape({3, 1}), Shape({1}),       Shape(),        Shape({12}),
-        Shape({4, 3}), Shape({2, 6}), Shape({1, 4}), Shape({0, 4}), Shape({2, 3, 4}), Shape({17, 33})};
+        Shape({3, 4}),   Shape({3, 4}),   Shape({4}),      Shape({3, 1}), Shape({1}),    Shape(),
+        Shape({12}),     Shape({4, 3}),   Shape({2, 6}),   Shape({1, 4}), Shape({0, 4}), Shape({2, 3, 4}),
+        Shape({17, 33}), Shape({32, 16}), Shape({32, 16}), Shape({32, 1})};  // rows that fused ops fold
     return shapes[below(shapes.size())];
   }
 

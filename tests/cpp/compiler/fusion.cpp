@@ -261,6 +261,89 @@ TEST(Fuse, TakesOptimizers) {
       "%4, %4#1, %4#2");
 }
 
+// ---- rows ----
+
+// The kinds of the ops, and of the ops in each fused op.
+std::vector<std::string> kinds(const std::string& text) {
+  const std::unique_ptr<Graph> fused = fused_for_cpu(text);
+  EXPECT_EQ(verify(*fused), std::vector<std::string>{});
+  std::vector<std::string> kinds;
+  for (const auto& op : fused->body().ops) {
+    if (op->code == OpCode::placeholder) continue;
+    kinds.emplace_back(op->info().name);
+    if (op->code != OpCode::fused) continue;
+    for (const auto& inner : op->regions[0]->ops) kinds.back() += " " + std::string(inner->info().name);
+  }
+  return kinds;
+}
+
+// The same of a graph of three placeholders: of the shape, with one element for each row, and of one row. In `ops`,
+// WHOLE and ROWS stand for the first two types.
+std::vector<std::string> kinds_of_rows(const std::string& shape, const std::string& rows, const std::string& row,
+                                       std::string ops, const std::string& results) {
+  const auto put = [&](const std::string& name, const std::string& value) {
+    for (size_t at = ops.find(name); at != std::string::npos; at = ops.find(name)) ops.replace(at, name.size(), value);
+  };
+  put("WHOLE", "float32" + shape);
+  put("ROWS", "float32" + rows);
+  const auto line = [](const std::string& number, const std::string& type) {
+    return "  " + number + " = placeholder() {shape = " + type + ", dtype = float32} : float32" + type + "\n";
+  };
+  return kinds("graph {\n" + line("%0", shape) + line("%1", rows) + line("%2", row) + ops + "  return (" + results +
+               ")\n}\n");
+}
+
+const char* const kNormalization =
+    "  %3 = mean(%0) {axes = [1]} : ROWS\n  %4 = variance(%0) {axes = [-1]} : ROWS\n"
+    "  %5 = subtract(%0, %3) : WHOLE\n  %6 = rsqrt(%4) : ROWS\n  %7 = multiply(%5, %6) : WHOLE\n"
+    "  %8 = multiply(%7, %2) : WHOLE\n";
+using Kinds = std::vector<std::string>;
+
+TEST(FuseRows, FoldsThemWhereTheyAre) {
+  const Kinds all = {"fused mean variance subtract rsqrt multiply multiply"};
+  EXPECT_EQ(kinds_of_rows("(32, 16)", "(32, 1)", "(16,)", kNormalization, "%8"), all);
+  EXPECT_EQ(kinds_of_rows("(48, 100)", "(48, 1)", "(100,)", kNormalization, "%8, %6"), all);
+  // A sum of what the group computes, by its axis or by its result's shape, and what needs the sum.
+  for (const std::string sum : {"sum(%3) {axes = [1]}", "reduce_like(%3, %1)"}) {
+    EXPECT_EQ(kinds_of_rows("(32, 64)", "(32, 1)", "(64,)",
+                            "  %3 = exp(%0) : WHOLE\n  %4 = " + sum + " : ROWS\n  %5 = divide(%3, %4) : WHOLE\n", "%5"),
+              (Kinds{"fused exp " + sum.substr(0, sum.find('(')) + " divide"}));
+  }
+  // Values for each row that are no folds.
+  EXPECT_EQ(kinds_of_rows("(32, 64)", "(32, 1)", "(64,)", "  %3 = exp(%1) : ROWS\n  %4 = add(%0, %3) : WHOLE\n", "%4"),
+            (Kinds{"fused exp add"}));
+}
+
+TEST(FuseRows, LeavesTheOthers) {
+  // Few rows, short rows, long rows, and a tensor that is no whole number of quanta.
+  for (const auto& [shape, rows, row] : {std::array{"(31, 64)", "(31, 1)", "(64,)"},
+                                         {"(512, 15)", "(512, 1)", "(15,)"},
+                                         {"(64, 4100)", "(64, 1)", "(4100,)"},
+                                         {"(33, 16)", "(33, 1)", "(16,)"}}) {
+    const Kinds found = kinds_of_rows(shape, rows, row, kNormalization, "%8");
+    EXPECT_EQ(std::count(found.begin(), found.end(), "mean"), 1) << shape;
+    EXPECT_EQ(std::count(found.begin(), found.end(), "variance"), 1) << shape;
+  }
+  // Another axis.
+  EXPECT_EQ(kinds_of_rows("(32, 64)", "(1, 64)", "(64,)",
+                          "  %3 = exp(%0) : WHOLE\n  %4 = sum(%3) {axes = [0]} : ROWS\n"
+                          "  %5 = divide(%3, %4) : WHOLE\n",
+                          "%5"),
+            (Kinds{"exp", "sum", "divide"}));
+}
+
+// The group of a value for each row is in memory before another group computes its value anew.
+TEST(FuseRows, AreWrittenForThoseWhoComputeAnew) {
+  EXPECT_EQ(kinds_of_rows("(32, 64)", "(32, 1)", "(64,)",
+                          "  %3 = mean(%0) {axes = [1]} : ROWS\n  %4 = subtract(%0, %3) : WHOLE\n"
+                          "  %5 = exp(%4) : WHOLE\n  %6 = softmax(%5) {axis = 1} : WHOLE\n"
+                          "  %7 = multiply(%4, %6) : WHOLE\n",
+                          "%7"),
+            (Kinds{"fused mean subtract exp", "softmax", "fused subtract multiply"}));
+}
+
+// ---- products ----
+
 // Sums of few outer products that are too large for a cache are fused with their users, also with another shape.
 class FuseProducts : public ::testing::Test {
  protected:
@@ -275,19 +358,6 @@ class FuseProducts : public ::testing::Test {
            "\n  %4 = matmul(%0, %1) {transpose_a = " + (transposed ? "true" : "false") +
            ", transpose_b = false} : float32(1024, 512)" + rest + "\n  return (" + results + ")\n}\n";
   }
-  static std::vector<std::string> kinds(const std::string& text) {
-    const std::unique_ptr<Graph> fused = fused_for_cpu(text);
-    EXPECT_EQ(verify(*fused), std::vector<std::string>{});
-    std::vector<std::string> kinds;
-    for (const auto& op : fused->body().ops) {
-      if (op->code == OpCode::placeholder) continue;
-      kinds.emplace_back(op->info().name);
-      if (op->code != OpCode::fused) continue;
-      for (const auto& inner : op->regions[0]->ops) kinds.back() += " " + std::string(inner->info().name);
-    }
-    return kinds;
-  }
-  using Kinds = std::vector<std::string>;
   const std::string reshape_ = "\n  %5 = reshape(%4) {shape = (1, 1024, 512)} : float32(1, 1024, 512)";
   const std::string update_ = reshape_ + "\n  %6 = sgd(%3, %2, %5) : float32(1, 1024, 512)";
 };

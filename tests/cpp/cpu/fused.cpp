@@ -67,6 +67,86 @@ TEST_P(Products, OfColumnsWithoutNumbersStopNobodyElse) {
   fused.expect_meaning(4, 2e-5);
 }
 
+// ---- chains that fold rows ----
+
+Value fold(Graph& graph, OpCode code, Value x) { return graph.value(code, {x}, {{Attr::kAxes, Dims{-1}}}); }
+
+// Shapes of one tile and of several, with short rows and with rows longer than a tile.
+const Shape kShapesOfRows[] = {{32, 16}, {64, 64}, {48, 100}, {3, 16, 128}, {40, 960}, {33, 4096}, {5, 7, 4, 48}};
+
+TEST_P(Simd, ChainsNormalizeRows) {
+  for (const Shape& shape : kShapesOfRows) {
+    SCOPED_TRACE(to_string(shape));
+    const Shape rows = shape_of_rows(shape), row({shape[shape.rank() - 1]});
+    const Fused fused({random_.tensor(shape), random_.tensor(row), random_.tensor(rows, DType::float32, 1, 2),
+                       Tensor({}, {0.25}), random_.tensor(shape)},
+                      [](Graph& graph, const std::vector<Value>& x) {
+                        const Value mean = fold(graph, OpCode::mean, x[0]);
+                        const Value variance = fold(graph, OpCode::variance, x[0]);
+                        const Value wider = graph.value(OpCode::multiply, {variance, x[2]});
+                        const Value root = graph.value(OpCode::sqrt, {graph.value(OpCode::add, {wider, x[3]})});
+                        const Value centered = graph.value(OpCode::subtract, {x[0], mean});
+                        const Value normal = graph.value(OpCode::divide, {centered, root});
+                        const Value scaled = graph.value(OpCode::multiply, {normal, x[1]});
+                        // What the gradient needs: sums of what the chain itself computes.
+                        const Value product = graph.value(OpCode::multiply, {scaled, x[4]});
+                        const Value sum = graph.value(OpCode::reduce_like, {product, root});
+                        const Value moved = graph.value(OpCode::add, {product, x[2]});
+                        return std::vector{scaled, root, graph.value(OpCode::subtract, {moved, sum}), sum, mean};
+                      });
+    fused.expect_meaning(16, 2e-4);
+    const std::unique_ptr<Kernel> kernel = make_kernel(*fused.op);
+    EXPECT_TRUE(kernel->in_place(4, 2)) << "read before it is written";
+    EXPECT_FALSE(kernel->in_place(2, 1)) << "a value for each row";
+  }
+}
+
+TEST_P(Simd, ChainsFoldRowsByEveryReduction) {
+  for (const OpCode code : {OpCode::sum, OpCode::mean, OpCode::variance, OpCode::product, OpCode::max, OpCode::min}) {
+    SCOPED_TRACE(info(code).name);
+    for (const Shape& shape : kShapesOfRows) {
+      const Fused fused({random_.tensor(shape, DType::float32, 0.99, 1.01)},
+                        [&](Graph& graph, const std::vector<Value>& x) {
+                          const Value once = fold(graph, code, graph.value(OpCode::negative, {x[0]}));
+                          const Value moved = graph.value(OpCode::add, {x[0], once});
+                          return std::vector{once, moved, fold(graph, code, x[0])};
+                        });
+      fused.expect_meaning(64, 1e-5);
+    }
+  }
+}
+
+// Conditions, integers and a mask that is no bool, for each row.
+TEST_P(Simd, ChainsSelectByRows) {
+  const Shape shape({96, 32}), rows({96, 1});
+  const Fused fused(
+      {random_.tensor(shape), random_.tensor(rows), Tensor(Type{DType::int64, rows}), random_.tensor(shape)},
+      [](Graph& graph, const std::vector<Value>& x) {
+        const Value greatest = fold(graph, OpCode::max, x[0]);
+        const Value chosen = graph.value(OpCode::select, {x[1], greatest, x[1]});
+        const Value is_greatest = graph.value(OpCode::equal, {x[0], greatest});
+        const Value number = graph.value(OpCode::cast, {x[2]}, {{Attr::kDtype, DType::float32}});
+        const Value sum = graph.value(OpCode::add, {graph.value(OpCode::add, {chosen, number}), x[3]});
+        return std::vector{graph.value(OpCode::select, {is_greatest, sum, x[3]}), is_greatest, chosen};
+      });
+  fused.expect_meaning(1, 1e-6);
+}
+
+TEST(Fused, RowsGiveTheSameBitsForAnyNumberOfThreads) {
+  Random random;
+  const Fused fused({random.tensor({4096, 96})}, [](Graph& graph, const std::vector<Value>& x) {
+    const Value sum = fold(graph, OpCode::sum, graph.value(OpCode::exp, {x[0]}));
+    return std::vector{graph.value(OpCode::divide, {x[0], sum}), sum};
+  });
+  std::vector<std::vector<Tensor>> found;
+  for (const int threads : {1, 3}) {
+    set_kernel_threads(threads);
+    found.push_back(run_all(*fused.op, fused.tensors));
+  }
+  set_kernel_threads(2);
+  for (size_t i : {0, 1}) EXPECT_EQ(found[0][i].bytes, found[1][i].bytes);
+}
+
 // ---- chains that a flag may hold back ----
 
 TEST_P(Products, OfColumnsAreHeldBackByAFlag) {
