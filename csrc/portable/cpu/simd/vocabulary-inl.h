@@ -343,17 +343,33 @@ HWY_INLINE Vec<D> PowerOfTwo(D d, VI n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
 }
 
-// e^x = 2^n e^r with |r| <= ln(2) / 2, and e^r by a polynomial (Cephes). 2^n is applied as two factors, so that very
-// small and very large results round correctly.
+// e^r for |r| <= ln(2) / 2, by a polynomial (Cephes).
 template <class D>
-HWY_INLINE Vec<D> Exp(D d, Vec<D> x) {
-  const auto held = hn::Min(hn::Max(x, hn::Set(d, -105.0f)), hn::Set(d, 89.0f));
-  const auto n = hn::NearestInt(hn::Mul(held, hn::Set(d, 1.44269504088896341f)));
-  const auto nf = hn::ConvertTo(d, n);
-  const auto r = hn::NegMulAdd(nf, hn::Set(d, kLn2Low), hn::NegMulAdd(nf, hn::Set(d, kLn2High), held));
+HWY_INLINE Vec<D> ExpNearZero(D d, Vec<D> r) {
   const auto p = Polynomial(d, r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
                             1.6666665459e-1f, 5.0000001201e-1f);
-  const auto y = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), One(d));
+  return hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), One(d));
+}
+
+// e^x = 2^n e^r with |r| <= ln(2) / 2. Up to |x| = 87, 2^n is a normal number, and n is found by adding 3 * 2^22, whose
+// unit in the last place is 1. For other x, also NaN, 2^n is applied as two factors, so that very small and very large
+// results round correctly.
+template <class D>
+HWY_INLINE Vec<D> Exp(D d, Vec<D> x) {
+  const hn::RebindToSigned<D> di;
+  const auto per_ln2 = hn::Set(d, 1.44269504088896341f);
+  const auto rest = [&](Vec<D> from, Vec<D> nf) HWY_ATTR {
+    return hn::NegMulAdd(nf, hn::Set(d, kLn2Low), hn::NegMulAdd(nf, hn::Set(d, kLn2High), from));
+  };
+  if (HWY_LIKELY(hn::AllTrue(d, hn::Le(hn::Abs(x), hn::Set(d, 87.0f))))) {
+    const auto units = hn::Set(d, 12582912.0f);
+    const auto n = hn::MulAdd(x, per_ln2, units);
+    const auto bits = hn::ShiftLeft<23>(hn::Add(hn::BitCast(di, n), hn::Set(di, 127)));
+    return hn::Mul(ExpNearZero(d, rest(x, hn::Sub(n, units))), hn::BitCast(d, bits));
+  }
+  const auto held = hn::Min(hn::Max(x, hn::Set(d, -105.0f)), hn::Set(d, 89.0f));
+  const auto n = hn::NearestInt(hn::Mul(held, per_ln2));
+  const auto y = ExpNearZero(d, rest(held, hn::ConvertTo(d, n)));
   const auto half = hn::ShiftRight<1>(n);
   const auto scaled = hn::Mul(hn::Mul(y, PowerOfTwo(d, half)), PowerOfTwo(d, hn::Sub(n, half)));
   return hn::IfThenElse(hn::IsNaN(x), x, scaled);
