@@ -568,20 +568,16 @@ HWY_INLINE Vec<D> Atan2(D d, Vec<D> a, Vec<D> b) {
   return ByLane(d, a, b, [](float y, float x) HWY_ATTR { return std::atan2(y, x); });
 }
 
-// Polynomials fitted for this library: up to 1, x times a polynomial in x^2; up to 4, a polynomial in x; beyond, 1.
+// x times a quotient of polynomials in x^2 that was fitted for this library, up to the least float whose erf rounds
+// to 1.
 template <class D>
 HWY_INLINE Vec<D> Erf(D d, Vec<D> x) {
-  const auto a = hn::Min(hn::Abs(x), hn::Set(d, 4.0F));
+  const auto a = hn::Min(hn::Abs(x), hn::Set(d, 3.9192F));
   const auto z = hn::Mul(a, a);
-  const auto near = hn::Mul(a, Polynomial(d, z, 1.05952904e-06F, -1.39117064e-05F, 0.000119569479F, -0.00085426704F,
-                                          0.00522378506F, -0.0268661343F, 0.112837911F, -0.376126379F, 1.12837923F));
-  const auto u = hn::Mul(hn::Sub(a, hn::Set(d, 2.5F)), hn::Set(d, 2.0F / 3));
-  const auto far =
-      Polynomial(d, u, 7.40392306e-06F, -0.000153831745F, 0.000230241392F, 0.000673899951F, -0.00199139235F,
-                 0.000670913607F, 0.00463594031F, -0.00974247698F, 0.00665005809F, 0.00930387061F, -0.0318707563F,
-                 0.0464478359F, -0.0436513275F, 0.0281819645F, -0.0122528281F, 0.00326741766F, 0.999593019F);
-  const auto above = hn::IfThenElse(hn::Lt(a, hn::Set(d, 4.0F)), far, One(d));
-  const auto y = hn::CopySign(hn::IfThenElse(hn::Lt(a, One(d)), near, above), x);
+  const auto above = hn::Mul(
+      a, Polynomial(d, z, 2.0507382e-06F, 0.00028488852F, 0.00376449176F, 0.0527453832F, 0.190376148F, 1.12837911F));
+  const auto below = Polynomial(d, z, 3.80987331e-05F, 0.00116231979F, 0.014966948F, 0.114097185F, 0.502049208F, 1.0F);
+  const auto y = hn::CopySign(hn::Min(hn::Div(above, below), One(d)), x);
   return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 
