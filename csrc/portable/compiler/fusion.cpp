@@ -22,10 +22,8 @@ using ir::Value;
 using ir::ValueMap;
 
 // The most tiles (parts of values) that an op adds to its group: its operands and results, less the one that it shares
-// with the group. A value for each row also takes a tile for its elements.
-size_t tiles(const Op& op, bool is_for_rows) {
-  return op.operands.size() + op.results.size() * (is_for_rows ? 2 : 1) - 1;
-}
+// with the group.
+size_t tiles(const Op& op) { return op.operands.size() + op.results.size() - 1; }
 
 // The ops of one block, divided into groups. Each group becomes one op, so a group must not depend on itself by way of
 // another group. A group has values of one shape, and perhaps values for each row of that shape.
@@ -53,7 +51,7 @@ class Groups {
       merged_.push_back(i);
       members_.push_back({ops_[i].get()});
       const bool folds = policy_.folds(*ops_[i]);
-      tiles_.push_back(tiles(*ops_[i], folds));
+      tiles_.push_back(tiles(*ops_[i]));
       products_.push_back(0);
       if (folds) shapes_.push_back(&ops_[i]->operands[0].shape());
       else shapes_.push_back(ops_[i]->results.empty() ? &kScalar : &ops_[i]->results[0].shape);
@@ -95,7 +93,7 @@ class Groups {
     for (const Value& v : op.operands) {
       if (!has(v.op)) continue;
       const uint32_t producer = group_of(v.op), own = find(i);
-      if (producer == own || tiles_of(producer, own) > policy_.most_values()) continue;
+      if (producer == own || tiles_[producer] + tiles_[own] > policy_.most_values()) continue;
       if (products_[producer] + products_[own] > 1) continue;
       if (policy_.folds(*v.op) || policy_.joins(*v.op)) {
         if (fit(v, producer, own) && !is_cyclic(producer, own)) merge(producer, own);
@@ -103,12 +101,6 @@ class Groups {
         join_product(v, own);
       }
     }
-  }
-
-  // The tiles of both groups together. The values of one may be values for each row of the other.
-  size_t tiles_of(uint32_t a, uint32_t b) const {
-    const int64_t difference = shapes_[a]->element_count() - shapes_[b]->element_count();
-    return tiles_[a] + tiles_[b] + (difference == 0 ? 0 : members_[difference < 0 ? a : b].size());
   }
 
   // True if one kernel can compute both groups, of which one uses the other's value `v`: they have values of one shape,
@@ -177,7 +169,7 @@ class Groups {
   }
 
   void merge(uint32_t into, uint32_t from) {
-    tiles_[into] = tiles_of(into, from);
+    tiles_[into] += tiles_[from];
     has_rows_[into] = has_rows_[into] || has_rows_[from];
     if (const int64_t count = shapes_[from]->element_count(); count != shapes_[into]->element_count()) {
       has_rows_[into] = true;
@@ -259,7 +251,7 @@ class Traffic {
     Copies more = copies;
     if (!add(more, v) || more.read.size() > copies.read.size() + 1) return false;
     size_t count = groups_.tile_count(group);
-    for (const Op* op : more.ops()) count += tiles(*op, false);
+    for (const Op* op : more.ops()) count += tiles(*op);
     if (count > policy_.most_values() || !is_cheap(more, copies, group)) return false;
     copies = std::move(more);
     written_.insert(copies.read.begin(), copies.read.end());

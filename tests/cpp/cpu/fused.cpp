@@ -1,4 +1,5 @@
 // Tests chains after a sum of outer products, and chains that a flag may suppress.
+#include "cpu/device.h"
 #include "cpu/kernel_testing.h"
 
 namespace alloy::test {
@@ -130,6 +131,32 @@ TEST_P(Simd, ChainsSelectByRows) {
         return std::vector{graph.value(OpCode::select, {is_greatest, sum, x[3]}), is_greatest, chosen};
       });
   fused.expect_meaning(1, 1e-6);
+}
+
+// As many values for each row as the compiler puts into one op: with an operand of its own for each op, some with a
+// condition that is no bool.
+TEST_P(Simd, ChainsHaveManyValuesForRows) {
+  const Shape shape({64, 32}), rows({64, 1});
+  std::vector<Tensor> tensors = {random_.tensor(shape)};
+  const size_t most = cpu_device().fusion_policy().most_values();
+  size_t tiles = 2;  // of the fold and the last op
+  while (tiles + 2 <= most) {
+    tensors.push_back(random_.tensor(rows));
+    ++tiles;
+    if (tensors.size() % 3 == 0) {
+      tensors.push_back(random_.tensor(rows));
+      ++tiles;
+    }
+  }
+  const Fused fused(tensors, [&](Graph& graph, const std::vector<Value>& x) {
+    Value value = fold(graph, OpCode::max, x[0]);
+    for (size_t i = 1; i < x.size(); ++i) {
+      if (i % 3 != 2 || i + 1 == x.size()) value = graph.value(OpCode::subtract, {x[i], value});
+      else value = graph.value(OpCode::select, {value, x[i], x[++i]});
+    }
+    return std::vector{graph.value(OpCode::multiply, {x[0], value})};
+  });
+  fused.expect_meaning(4, 1e-5);
 }
 
 TEST(Fused, RowsGiveTheSameBitsForAnyNumberOfThreads) {

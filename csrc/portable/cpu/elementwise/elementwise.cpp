@@ -66,7 +66,10 @@ Elementwise::Elementwise(std::span<const Op* const> ops, std::span<const Value> 
     if (!is_fold && !accepts(*op)) refuse(*op, op->operands.back().type());
     const ir::Shape& own = is_fold ? op->operands[0].shape() : op->results[0].shape;
     has_rows_ |= is_fold || own != *shape;
-    if (own.element_count() > shape->element_count()) shape = &own;
+    if (own.element_count() > shape->element_count()) {
+      shape = &own;
+      work_per_element_ = 0;
+    }
     if (own.element_count() == shape->element_count()) work_per_element_ += is_fold ? 2 : work_of(*op);
   }
   set_axes(*shape, operands);
@@ -151,8 +154,8 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
     widest_ = std::max(widest_, width);
     return pool.take();
   };
-  // Places of values for each row count from the end. They are small, and none is used twice.
-  const auto take_row_buffer = [&] { return static_cast<uint16_t>(kMostBuffers - ++row_buffers_); };
+  // Values for each row are small, so no buffer is used twice.
+  const auto take_row_buffer = [&] { return static_cast<uint16_t>(kMostBuffers + row_buffers_++); };
 
   for (size_t i = 0; i < ops.size(); ++i) {
     const Op& op = *ops[i];
@@ -215,7 +218,7 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
   for (const Input& input : inputs_) widest_ = std::max(widest_, input.width);
   for (const Output& output : outputs_) widest_ = std::max(widest_, output.width);
   intermediates_ = pool.size();
-  if (operands.size() + results.size() + intermediates_ + row_buffers_ > kMostBuffers) {
+  if (operands.size() + results.size() + intermediates_ > kMostBuffers || row_buffers_ > kMostRowBuffers) {
     ops[0]->fail("The chain of elementwise ops needs too many buffers");
   }
 }
@@ -305,7 +308,7 @@ class Elementwise::Worker {
     std::byte* const row_buffers = buffers_ + k_.buffers_ * k_.buffer_pitch_;
     // Steps compute whole quanta of values for rows, also of rows that do not exist.
     std::memset(row_buffers, 0, k_.row_buffers_ * k_.row_pitch_);
-    for (size_t i = 0; i < k_.row_buffers_; ++i) places_[kMostBuffers - 1 - i] = row_buffers + i * k_.row_pitch_;
+    for (size_t i = 0; i < k_.row_buffers_; ++i) places_[kMostBuffers + i] = row_buffers + i * k_.row_pitch_;
     // All tiles have the same rows here; the last tile may have fewer of them.
     for (size_t i = 0; i < k_.inputs_.size(); ++i) {
       if (k_.inputs_[i].access == Access::kOnce) {
@@ -444,7 +447,7 @@ class Elementwise::Worker {
   const std::byte* elements_ = nullptr;
   int64_t origin_ = 0;
   std::byte *rests_, *buffers_;
-  std::byte* places_[kMostBuffers];
+  std::byte* places_[kMostBuffers + kMostRowBuffers];
 };
 
 void Elementwise::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {

@@ -48,6 +48,9 @@ class Elementwise final : public Kernel {
   size_t worker_scratch_bytes() const { return worker_scratch_bytes_; }
 
   static constexpr size_t kMostBuffers = 64;
+  // Of values for each row. An op with n operands that uses a value of the chain takes n buffers of elements, and at
+  // most n + 2 of values for each row: its operands, its result and a truth value.
+  static constexpr size_t kMostRowBuffers = 3 * kMostBuffers;
 
  private:
   struct Axis {
@@ -103,7 +106,6 @@ class Elementwise final : public Kernel {
     int64_t row, rows, begin, count;
   };
   class BufferPool;
-  class Tape;
   class Worker;
 
   void set_axes(const ir::Shape& shape, std::span<const ir::Value> operands);
