@@ -1,5 +1,5 @@
-// `fused` ops: a chain of elementwise ops, perhaps after a sum of outer products that feeds it, and perhaps cancelled
-// by a flag.
+// `fused` ops: a chain of elementwise ops and folds of rows, perhaps after a sum of outer products that feeds it, and
+// perhaps cancelled by a flag.
 #include <algorithm>
 #include <cstring>
 #include <optional>
