@@ -46,10 +46,10 @@ def device(kind: str | None = None) -> Device:
 def set_threads(count: int) -> None:
     """Sets the number of threads that compute, from the next run of any executable on.
 
-    The default is the number of cores that the process may use: a CPU quota of its control group counts, and
-    OMP_NUM_THREADS overrides it. It is at most 512, and at most OMP_THREAD_LIMIT. Steps give the same bits from run to
-    run as long as the number stays, even if the system starts fewer threads or has no core for them. ValueError: below
-    1. DeviceError: the device has no such choice, as Apple's have none."""
+    The default is the number of cores that the process may use: hyperthreads of a core are one, a CPU quota of its
+    control group counts, and OMP_NUM_THREADS overrides it. It is at most 512, and at most OMP_THREAD_LIMIT. Steps give
+    the same bits from run to run as long as the number stays, even if the system starts fewer threads or has no core
+    for them. ValueError: below 1. DeviceError: the device has no such choice, as Apple's have none."""
     count = min(as_count("set_threads", "a number of threads", count), 512)
     if not _core.set_threads(count):
         raise _core.DeviceError(f"[set_threads] {device().name} has no choice of threads.")

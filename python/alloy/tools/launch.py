@@ -5,6 +5,8 @@ import shutil
 import sys
 import sysconfig
 
+import alloy as al
+
 _ROOT = ("PRTE_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT")  # Open MPI 5, and 4; each has a second one, _CONFIRM
 # Open MPI starts no more processes than cores, and binds each to one core, unless it is told otherwise.
 _PLACES = {
@@ -31,8 +33,7 @@ def command(processes: int, script: str, arguments) -> list[str]:
 def environment(processes: int, threads: int | None) -> dict[str, str]:
     """Returns the environment of the processes. threads: of each; None: OMP_NUM_THREADS, or this machine's cores
     divided among the processes."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    own = os.environ.get("OMP_NUM_THREADS") or str(max(1, cores // processes))
+    own = os.environ.get("OMP_NUM_THREADS") or str(max(1, (al.threads() or 1) // processes))
     made = _PLACES | os.environ | {"OMP_NUM_THREADS": own if threads is None else str(threads)}
     if os.geteuid() == 0:  # in a container, everything is root's
         made |= {f"{name}{suffix}": "1" for name in _ROOT for suffix in ("", "_CONFIRM")}

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "cpu/kernel_testing.h"
-#include "cpu/threads/cpu_quota.h"
+#include "cpu/threads/cores.h"
 #include "cpu/threads/parallel.h"
 
 namespace alloy::test {
@@ -144,11 +144,12 @@ TEST(Threads, DoNotHoldUpTheEndOfTheProcess) {
   for (int milliseconds : {0, 50}) EXPECT_EXIT(end(milliseconds), testing::ExitedWithCode(0), "");
 }
 
-// A control group's files, and a substitute for /proc/self/cgroup, in a directory of their own.
-class Groups {
+// Files of the system, in a directory of their own: a control group's with a substitute for /proc/self/cgroup, or a
+// processor's.
+class SystemFiles {
  public:
-  Groups() { std::filesystem::create_directories(root_); }
-  ~Groups() { std::filesystem::remove_all(root_); }
+  SystemFiles() { std::filesystem::create_directories(root_); }
+  ~SystemFiles() { std::filesystem::remove_all(root_); }
   void write(const std::string& path, const std::string& text) const {
     std::filesystem::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
@@ -157,13 +158,27 @@ class Groups {
     write("groups", lines);
     return cpu_quota(root_ / "groups", root_ / "mounted");
   }
+  int cores(const std::vector<int>& processors) const { return cores_of(processors, root_); }
 
  private:
-  std::filesystem::path root_ = std::filesystem::temp_directory_path() / ("alloy_groups_" + std::to_string(getpid()));
+  std::filesystem::path root_ = std::filesystem::temp_directory_path() / ("alloy_system_" + std::to_string(getpid()));
 };
 
+TEST(Cores, HaveHyperthreads) {
+  const SystemFiles files;
+  for (int i = 0; i < 4; ++i) {
+    files.write("cpu" + std::to_string(i) + "/topology/thread_siblings_list", i % 2 == 0 ? "0,2\n" : "1,3\n");
+  }
+  EXPECT_EQ(files.cores({0, 1, 2, 3}), 2);
+  EXPECT_EQ(files.cores({0, 2}), 1);
+  EXPECT_EQ(files.cores({1, 2}), 2);
+  EXPECT_EQ(files.cores({0, 1, 2, 3, 4, 5}), 4);  // two that nothing describes
+  files.write("cpu4/topology/thread_siblings_list", "");
+  EXPECT_EQ(files.cores({4, 5}), 2);
+}
+
 TEST(CpuQuota, IsTheLeastOfTheGroups) {
-  const Groups groups;
+  const SystemFiles groups;
   EXPECT_EQ(cpu_quota("/nowhere", "/nowhere"), INFINITY);
   EXPECT_EQ(groups.quota("0::/\n"), INFINITY);
   groups.write("mounted/cpu.max", "max 100000\n");
@@ -176,7 +191,7 @@ TEST(CpuQuota, IsTheLeastOfTheGroups) {
 }
 
 TEST(CpuQuota, OfVersionOne) {
-  const Groups groups;
+  const SystemFiles groups;
   groups.write("mounted/cpu/cpu.cfs_quota_us", "-1\n");
   groups.write("mounted/cpu/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(groups.quota("4:cpuacct,cpu:/\n3:memory:/\n"), INFINITY);

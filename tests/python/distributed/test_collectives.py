@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 import alloy as al
+from alloy.tools import launch
 
 SEEDED = """
 import json, sys
 import ml_dtypes
 import numpy as np
 import alloy as al
+from alloy.tools import launch
 
 rank, size = al.distributed.rank(), al.distributed.size()
 
@@ -55,6 +57,15 @@ def launched(tmp_path):
         return told
 
     return run
+
+
+@pytest.mark.parametrize(
+    ("number", "processes", "threads"), [("8", 4, "8"), ("", 1, str(al.threads() or 1)), ("", 999, "1")]
+)
+def test_processes_share_the_cores_unless_told(monkeypatch, number, processes, threads):
+    monkeypatch.setenv("OMP_NUM_THREADS", number)
+    assert launch.environment(processes, None)["OMP_NUM_THREADS"] == threads
+    assert launch.environment(processes, 3)["OMP_NUM_THREADS"] == "3"
 
 
 @pytest.mark.parametrize("processes", [2, 3, 4])

@@ -12,8 +12,9 @@
 #include <new>
 #include <thread>
 #include <utility>
+#include <vector>
 
-#include "cpu/threads/cpu_quota.h"
+#include "cpu/threads/cores.h"
 #include "cpu/threads/pool.h"
 
 namespace alloy::cpu {
@@ -35,10 +36,16 @@ int number_in(const char* variable) {
 }
 
 int usable_cores() {
-  cpu_set_t cores;
-  // More cores than a cpu_set_t has room for are an error.
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return static_cast<int>(std::thread::hardware_concurrency());
-  return CPU_COUNT(&cores);
+  cpu_set_t allowed;
+  // More processors than a cpu_set_t has room for are an error.
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+    return static_cast<int>(std::thread::hardware_concurrency());
+  }
+  std::vector<int> processors;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &allowed)) processors.push_back(i);
+  }
+  return cores_of(processors, "/sys/devices/system/cpu");
 }
 
 int default_threads() {

@@ -1,9 +1,10 @@
-#include "cpu/threads/cpu_quota.h"
+#include "cpu/threads/cores.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 
 namespace alloy::cpu {
 namespace {
@@ -23,6 +24,17 @@ double quota_of(const std::string& group) {
 }
 
 }  // namespace
+
+int cores_of(std::span<const int> processors, const std::string& folder) {
+  std::set<std::string> cores;  // each as the list of its processors
+  for (const int processor : processors) {
+    const std::string number = std::to_string(processor);
+    std::ifstream file(folder + "/cpu" + number + "/topology/thread_siblings_list");
+    std::string siblings;
+    cores.insert(std::getline(file, siblings) ? siblings : number);
+  }
+  return static_cast<int>(cores.size());
+}
 
 double cpu_quota(const std::string& groups, const std::string& root) {
   double cores = INFINITY;
