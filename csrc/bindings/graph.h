@@ -97,6 +97,7 @@ void bind_queues(pybind11::module_& m);
 void bind_package(pybind11::module_& m);
 void bind_gradients(pybind11::module_& m);
 void bind_op_library(pybind11::module_& m);
+void bind_distributed(pybind11::module_& m);
 
 }  // namespace alloy::bindings
 

@@ -157,6 +157,7 @@ PYBIND11_MODULE(_core, m) {
   engine::set_interruption(&check_signals);
   bind_gradients(m);
   bind_op_library(m);
+  bind_distributed(m);
 }
 
 }  // namespace alloy::bindings

@@ -121,7 +121,8 @@ void Executable::write(const std::string& path, const Shapes& shapes) {
   const auto building = graph_->lock_building();
   const auto lowered = Lowered::make(apart, feeds, fetches_, updates_, together_, true);
   if (lowered->host_calls) {
-    throw ir::Error(ir::Error::Kind::kValue, "[export] The step has ops of libraries, which a package cannot hold.");
+    throw ir::Error(ir::Error::Kind::kValue,
+                    "[export] The step has ops that run on the host, which a package cannot hold.");
   }
   Compiled(apart, lowered).write(path);
 }
@@ -158,10 +159,10 @@ Ordering::Moments moments(const Order::Moments& given) {
 
 std::shared_ptr<Submission> Executable::submit(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds,
                                                const Order& order) {
-  if (step->calls_libraries()) {
+  if (step->calls_host()) {
     if (order.queue || !order.waits.empty() || !order.signals.empty()) {
       throw ir::Error(ir::Error::Kind::kValue,
-                      "[submit] A step with ops of libraries computes in the call, so that it takes no queue and no "
+                      "[submit] A step with ops on the host computes in the call, so that it takes no queue and no "
                       "events.");
     }
     wait_for_pending(feeds);

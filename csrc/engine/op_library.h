@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/host_function.h"
 #include "ir/native.h"
 
 struct AlloyOp;
@@ -12,15 +13,13 @@ struct AlloyOp;
 namespace alloy::engine {
 
 // A function of a library. The library stays loaded until the process ends.
-class LibraryFunction : public ir::NativeFunction {
+class LibraryFunction : public ir::NativeFunction, public HostFunction {
  public:
   LibraryFunction(const std::string& library, const AlloyOp& op);
 
   std::vector<ir::Type> infer(const std::vector<ir::Type>& given, std::string& mistake) const override;
-  // Computes results of these static types. Operands and results are packed row-major. Returns the library's error
-  // message, or nothing.
   std::string compute(const std::vector<ir::Type>& given, const std::vector<const void*>& operands,
-                      const std::vector<ir::Type>& types, const std::vector<void*>& results) const;
+                      const std::vector<ir::Type>& types, const std::vector<void*>& results) const override;
 
   // The sentence for users, or empty.
   std::string text() const;

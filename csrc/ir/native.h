@@ -26,6 +26,6 @@ class NativeFunction {
 // name. Any thread may call these.
 bool add_native_function(std::shared_ptr<const NativeFunction> function);
 // The function with this name, or null.
-const NativeFunction* find_native_function(const std::string& name);
+std::shared_ptr<const NativeFunction> find_native_function(const std::string& name);
 
 }  // namespace alloy::ir

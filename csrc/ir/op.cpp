@@ -50,6 +50,7 @@ constexpr Facts fresh{.fresh = true};
 constexpr Facts global{.global = true};
 constexpr Facts effect{.effect = true};
 constexpr Facts products{.products = true};
+constexpr Facts host{.host = true};
 constexpr Facts lends(int operand) { return {.lent = uint32_t{1} << operand}; }
 constexpr Facts regions(const Regions& how) { return {.regions = how}; }
 constexpr Facts coefficients(uint8_t count) { return {.coefficients = count}; }
@@ -69,7 +70,8 @@ constexpr Facts operator|(const Facts& a, const Facts& b) {
           .fresh = a.fresh || b.fresh,
           .global = a.global || b.global,
           .products = a.products || b.products,
-          .effect = a.effect || b.effect};
+          .effect = a.effect || b.effect,
+          .host = a.host || b.host};
 }
 
 // The facts of table ops.

@@ -84,6 +84,7 @@ struct Facts {
   bool global = false;
   bool products = false;
   bool effect = false;
+  bool host = false;
 };
 
 // Integers of a tensor of rank 0 or 1; nothing for an integer that is unknown.

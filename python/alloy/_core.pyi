@@ -1,5 +1,5 @@
 """The extension module as users see it once alloy is imported, which completes its classes (alloy.engine.classes)."""
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from os import PathLike
 from types import EllipsisType
 from typing import Any, NoReturn, overload
@@ -257,6 +257,7 @@ class Package:
     def write(self, path: str) -> None: ...
 
 def require_gradients(gradients_and_variables: list[tuple[Tensor, Variable]]) -> None: ...
+def set_all_reduce(function: Callable[[list[memoryview], list[memoryview], list[str]], None]) -> None: ...
 def load_op_library(path: str) -> tuple[str, str, list[tuple[str, int, str]]]: ...
 
 class FileValues:

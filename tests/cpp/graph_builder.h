@@ -326,7 +326,7 @@ class OpAdder {
     add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x, x}, {}, 13 * 6);
   }
 
-  // A custom gradient and an op of a library.
+  // A custom gradient, an op of a library, and a sum over processes.
   void add_own(Value x, Value y) {
     const Value scaled = graph_.value(OpCode::multiply, {x, y});
     const Attributes one{{Attr::kCount, int64_t{1}}};
@@ -337,6 +337,7 @@ class OpAdder {
     add_native_function(std::make_shared<Halved>("test.halved", 1, "test.halved_gradient"));
     add_native_function(std::make_shared<Halved>("test.halved_gradient", 3, ""));
     add(OpCode::native, {x}, {{Attr::kFunction, std::string("test.halved")}});
+    add(OpCode::all_reduce, {x});
   }
 
   // A loop of each kind; the counted loop, which is returned, assigns to v.

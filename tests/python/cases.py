@@ -1221,6 +1221,7 @@ ELSEWHERE = {
     "argument": "tests/cpp",
     "custom_gradient": "test_custom_gradient.py",
     "native": "test_op_library.py",
+    "all_reduce": "test_steps.py",
     "fused": "tests/cpp",
     "rnn_gradient": "the gradients of rnn",
     "lstm_gradient": "the gradients of lstm",

@@ -82,12 +82,13 @@ Nodes lower_for_loop(Lowering& lowering, const ir::Op& op, NSString* name) {
 }
 
 // These ops are never lowered by themselves: an argument is made with its region, fused ops and gradients of attentions
-// only behind the framework, and a native op runs on the host between two of the framework's graphs.
+// only behind the framework, and ops on the host run between two of the framework's graphs.
 Nodes lower_argument(Lowering&, const ir::Op& op, NSString*) { op.fail("An argument cannot be lowered"); }
 Nodes lower_fused(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }
 Nodes lower_scaled_dot_product_attention_gradient(Lowering&, const ir::Op& op, NSString*) {
   op.fail("The op cannot be lowered");
 }
 Nodes lower_native(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }
+Nodes lower_all_reduce(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }
 
 }  // namespace alloy::engine

@@ -9,21 +9,21 @@ namespace alloy::engine {
 // The name of a target that nobody requested.
 inline constexpr const char kUnasked[] = "alloy/unasked";
 
-class LibraryFunction;
+class HostFunction;
 struct Lowered;
 
-// A call of a library's function; its operands and results are the numbers of values (ir/transform/cut.h).
-struct LibraryCall {
-  const LibraryFunction* function;
-  std::string name, location;  // of the call's op
+// A call of an op's function on the host; its operands and results are the numbers of values (ir/transform/cut.h).
+struct HostCall {
+  std::shared_ptr<const HostFunction> function;
+  std::string kind, name, location;  // of the op
   std::vector<size_t> operands, results;
 };
 
-// The work of a step with library ops before its last part: stages, each a part and the calls after it.
+// The work of a step with ops on the host before its last part: stages, each a part and the calls after it.
 struct LoweredHostCalls {
   struct Stage {
     std::shared_ptr<const Lowered> part;  // null if there is nothing to compute
-    std::vector<LibraryCall> calls;
+    std::vector<HostCall> calls;
   };
   std::vector<Stage> stages;
   std::vector<ir::Type> values;  // the types of the numbered values

@@ -5,12 +5,12 @@
 
 #include "engine/computable.h"
 #include "engine/device_info.h"
+#include "engine/host_function.h"
 #import "engine/lowering/lowering.h"
 #include "engine/lowering/open.h"
 #import "engine/lowering/ops.h"
 #import "engine/lowering/state.h"
 #import "engine/mps_types.h"
-#include "engine/op_library.h"
 #include "ir/rules/composites.h"
 #include "ir/rules/cost.h"
 #include "ir/transform/cut.h"
@@ -46,8 +46,8 @@ void require_known(const ir::Op& op) {
 void require_lowerable(const ir::Block& block, void (*require_shapes)(const ir::Op&)) {
   for (const auto& op : block.ops) {
     require_computable(*op, device_system());
-    if (op->code == ir::OpCode::native && block.parent != nullptr) {
-      op->fail("An op of a library cannot run in a loop or a conditional, nor in several steps of one dispatch");
+    if (op->info().facts.host && block.parent != nullptr) {
+      op->fail("The op cannot run in a loop or a conditional, nor in several steps of one dispatch");
     }
     require_shapes(*op);
     for (const auto& region : op->regions) require_lowerable(*region, require_shapes);
@@ -158,13 +158,24 @@ void lower(Graph& graph, const ir::Specialized& special, const std::vector<int64
   }
 }
 
-LibraryCall call_of(const ir::NativeCall& call) {
-  const ir::NativeFunction* function = ir::find_native_function(call.op->attributes.word(ir::Attr::kFunction));
-  return {dynamic_cast<const LibraryFunction*>(function), call.op->name, call.op->location, call.operands,
-          call.results};
+// Adds a call that depends on none of the others. Processes exchange all sums of a stage at once.
+void add_call(std::vector<HostCall>& calls, const ir::HostCall& call) {
+  const ir::Op& op = *call.op;
+  const auto function = host_function(op);
+  const auto known = std::find_if(calls.begin(), calls.end(), [&](const HostCall& other) {
+    return op.code == ir::OpCode::all_reduce && other.function == function;
+  });
+  if (known != calls.end()) {
+    known->operands.insert(known->operands.end(), call.operands.begin(), call.operands.end());
+    known->results.insert(known->results.end(), call.results.begin(), call.results.end());
+    return;
+  }
+  const std::string kind =
+      op.attributes.has(ir::Attr::kFunction) ? op.attributes.word(ir::Attr::kFunction) : std::string(op.info().name);
+  calls.push_back({function, kind, op.name, op.location, call.operands, call.results});
 }
 
-// Cuts a step at its library ops and lowers the parts; `written` as for lower().
+// Cuts a step at its ops on the host and lowers the parts; `written` as for lower().
 void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector<int64_t>& written, Lowered& out) {
   ir::Cut cut = ir::cut(special);
   const auto host_calls = std::make_shared<LoweredHostCalls>();
@@ -183,7 +194,7 @@ void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector
     if (is_last) break;
     LoweredHostCalls::Stage& stage = host_calls->stages.emplace_back();
     if (computes) stage.part = own;
-    for (const ir::NativeCall& call : part.calls) stage.calls.push_back(call_of(call));
+    for (const ir::HostCall& call : part.calls) add_call(stage.calls, call);
   }
   for (const auto& stage : host_calls->stages) out.ops += stage.part ? stage.part->ops : 0;
   out.host_calls = host_calls;
@@ -235,7 +246,7 @@ std::shared_ptr<const Lowered> Lowered::make(Graph& graph, const std::vector<ir:
   for (const ir::Value& v : special.feeds) out->feed_shapes.push_back(v.shape());
   for (const ir::Value& v : special.graph->body().results) out->result_types.push_back(v.type());
   std::vector<int64_t> written;
-  const bool has_parts = ir::has_native_ops(*special.graph);
+  const bool has_parts = ir::has_host_ops(*special.graph);
   if (graph.storage() == VariableStorage::kBuffers) written = remove_effects(special);
   else if (has_parts) assign_last(special);
   on_device([&] {

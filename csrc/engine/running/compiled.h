@@ -58,8 +58,8 @@ class Compiled {
   std::optional<MemoryPlan> memory_plan() const;
   // True if the graph still uses the framework's graph in which this was compiled; otherwise it must not run.
   bool is_current() const;
-  // True if the step has ops of libraries. Then most of it is computed by the call that runs or starts it.
-  bool calls_libraries() const;
+  // True if the step has ops on the host. Then most of it is computed by the call that runs or starts it.
+  bool calls_host() const;
   // Runs on the feeds, which it copies or reads in place, and copies the results out: packed row-major, in the order of
   // feeds and fetches. Throws DeviceError or OutOfMemory if this run or an earlier one in flight failed, and says if
   // the variables have changed.

@@ -15,7 +15,7 @@ struct Compiled::Impl {
   std::shared_ptr<Framework> framework;
   size_t ops;  // number of ops in the framework's graph that the step needs
   bool keeps_variables, assigns;
-  std::unique_ptr<HostCalls> host_calls = {};  // null unless the step has ops of libraries
+  std::unique_ptr<HostCalls> host_calls = {};  // null unless the step has ops on the host
   Ref<MPSGraphExecutable*> executable = {};
   std::shared_ptr<const Positions> positions = {};
   std::vector<std::shared_ptr<Run>> spare = {};  // not in use now
@@ -123,7 +123,7 @@ Compiled::~Compiled() {
 const std::vector<ir::Shape>& Compiled::feed_shapes() const { return lowered_->feed_shapes; }
 const std::vector<ir::Type>& Compiled::result_types() const { return lowered_->result_types; }
 
-bool Compiled::calls_libraries() const { return impl_->host_calls != nullptr; }
+bool Compiled::calls_host() const { return impl_->host_calls != nullptr; }
 
 std::optional<MemoryPlan> Compiled::memory_plan() const {
   std::optional<MemoryPlan> out;

@@ -1,4 +1,4 @@
-// The calls of library functions in a step, which run on the host, and the parts of the step between them. Private to
+// The calls of functions on the host in a step, and the parts of the step between them. Private to
 // the engine.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace alloy::engine {
 
-struct LibraryCall;
+struct HostCall;
 struct LoweredHostCalls;
 
 // A value that passes between executables and calls. Host and device share its memory if the device has such memory.
@@ -67,7 +67,7 @@ class HostCalls {
     double total = 0, begin = 0, end = 0;
   };
 
-  void call(const LibraryCall& call);
+  void call(const HostCall& call);
 
   const Ref<id<MTLDevice>> device_;
   const std::shared_ptr<const LoweredHostCalls> lowered_;

@@ -3,9 +3,9 @@
 #include <chrono>
 
 #include "engine/error.h"
+#include "engine/host_function.h"
 #import "engine/lowering/lowered.h"
 #import "engine/mps_types.h"
-#include "engine/op_library.h"
 
 namespace alloy::engine {
 namespace {
@@ -89,7 +89,7 @@ void HostCalls::run(id<MTLCommandQueue> queue, const FeedBytes* feeds) {
         throw DeviceError("[step] " + part.failure() + (assigns_ ? " No variable has changed." : ""));
       }
     }
-    const std::vector<LibraryCall>& calls = lowered_->stages[i].calls;
+    const std::vector<HostCall>& calls = lowered_->stages[i].calls;
     for (size_t k = 0; k < calls.size(); ++k) {
       const double begin = now() - start;
       call(calls[k]);
@@ -99,7 +99,7 @@ void HostCalls::run(id<MTLCommandQueue> queue, const FeedBytes* feeds) {
   }
 }
 
-void HostCalls::call(const LibraryCall& call) {
+void HostCalls::call(const HostCall& call) {
   std::vector<ir::Type> given, types;
   std::vector<const void*> operands;
   std::vector<void*> results;
@@ -113,9 +113,8 @@ void HostCalls::call(const LibraryCall& call) {
   }
   const std::string mistake = call.function->compute(given, operands, types, results);
   if (!mistake.empty()) {
-    throw DeviceError("[" + call.function->name + "] " + mistake +
-                      (call.location.empty() ? "" : "; built at " + call.location) + "." +
-                      (assigns_ ? " No variable has changed." : ""));
+    throw DeviceError("[" + call.kind + "] " + mistake + (call.location.empty() ? "" : "; built at " + call.location) +
+                      "." + (assigns_ ? " No variable has changed." : ""));
   }
   for (const size_t value : call.results) passed_.values_[value].note_written();
 }
@@ -138,7 +137,7 @@ double HostCalls::add_times(std::vector<KernelTime>& out) const {
   for (size_t i = 0; i < stages_.size(); ++i) {
     const Stage& stage = stages_[i];
     if (stage.segment.positions) engine::add_times(stage.segment.executable.get(), stage.begin, out);
-    const std::vector<LibraryCall>& calls = lowered_->stages[i].calls;
+    const std::vector<HostCall>& calls = lowered_->stages[i].calls;
     for (size_t k = 0; k < calls.size(); ++k) {
       uint64_t bytes = 0;
       for (const auto* values : {&calls[k].operands, &calls[k].results}) {
@@ -146,7 +145,7 @@ double HostCalls::add_times(std::vector<KernelTime>& out) const {
       }
       const Taken& taken = stage.taken[k];
       const ir::Shape& shape = lowered_->values[calls[k].results[0]].shape;
-      out.push_back({calls[k].name, calls[k].function->name, shape, 0, bytes, taken.total, taken.begin, taken.end});
+      out.push_back({calls[k].name, calls[k].kind, shape, 0, bytes, taken.total, taken.begin, taken.end});
       end = taken.end;
     }
   }

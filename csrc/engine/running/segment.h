@@ -1,4 +1,4 @@
-// An executable of the framework: a compiled step or, if ops of libraries cut the step, one of its parts. Private to
+// An executable of the framework: a compiled step or, if ops on the host cut the step, one of its parts. Private to
 // the engine. Everything here must run inside on_device.
 #pragma once
 

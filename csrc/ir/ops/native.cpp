@@ -19,8 +19,9 @@ Registry& registry() {
   return *one;
 }
 
+// Functions are never removed.
 const NativeFunction& function_of(const Op& op) {
-  const NativeFunction* found = find_native_function(op.attributes.word(Attr::kFunction));
+  const NativeFunction* found = find_native_function(op.attributes.word(Attr::kFunction)).get();
   if (found == nullptr) op.fail("No library that is loaded has this op; al.load_op_library loads one");
   return *found;
 }
@@ -34,10 +35,10 @@ bool add_native_function(std::shared_ptr<const NativeFunction> function) {
   return registry().functions.try_emplace(function->name, function).second;
 }
 
-const NativeFunction* find_native_function(const std::string& name) {
+std::shared_ptr<const NativeFunction> find_native_function(const std::string& name) {
   const std::lock_guard lock(registry().lock);
   const auto found = registry().functions.find(name);
-  return found == registry().functions.end() ? nullptr : found->second.get();
+  return found == registry().functions.end() ? nullptr : found->second;
 }
 
 Types infer_native(const Op& op) {

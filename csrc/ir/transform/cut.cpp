@@ -10,6 +10,8 @@
 namespace alloy::ir {
 namespace {
 
+bool is_on_host(const Op& op) { return op.info().facts.host; }
+
 class Cutter {
  public:
   explicit Cutter(const Specialized& step) : step_(step), ops_(step.graph->body().ops) {}
@@ -19,7 +21,7 @@ class Cutter {
     find_places();
     for (size_t part = 0; part < cut_.parts.size(); ++part) make_part(part);
     for (const auto& op : ops_) {
-      if (op->code == OpCode::native && stages_.contains(op.get())) make_call(*op);
+      if (is_on_host(*op) && stages_.contains(op.get())) make_call(*op);
     }
     return std::move(cut_);
   }
@@ -32,12 +34,9 @@ class Cutter {
     size_t last = 0;
     for (const auto& op : ops_) {
       size_t stage = 0;
-      for_each_use(*op, [&](Value v) {
-        const bool is_native = v.op->code == OpCode::native;
-        stage = std::max(stage, stages_.at(v.op) + (is_native ? 1 : 0));
-      });
+      for_each_use(*op, [&](Value v) { stage = std::max(stage, stages_.at(v.op) + (is_on_host(*v.op) ? 1 : 0)); });
       stages_[op.get()] = stage;
-      if (op->code == OpCode::native) last = std::max(last, stage + 1);
+      if (is_on_host(*op)) last = std::max(last, stage + 1);
     }
     cut_.parts.resize(last + 1);
     needed_.resize(last + 1);
@@ -60,7 +59,7 @@ class Cutter {
       }
       if (users.empty()) {
         stages_.erase(&op);
-      } else if (op.code == OpCode::native) {
+      } else if (is_on_host(op)) {
         for (const Value& v : op.operands) handed_[stages_.at(&op)].insert(v);
       } else {
         if (!is_free(op)) users = {homes_[&op] = users.front()};
@@ -95,7 +94,7 @@ class Cutter {
 
   // The number of a value in the part that makes it.
   size_t number_in(Value v, size_t user) {
-    if (v.op->code == OpCode::native) return number(v, stages_.at(v.op));
+    if (is_on_host(*v.op)) return number(v, stages_.at(v.op));
     const auto home = homes_.find(v.op);
     return number(v, home == homes_.end() ? user : home->second);
   }
@@ -107,10 +106,10 @@ class Cutter {
     std::vector<Value> entering;
     for (const auto& op : ops_) {
       const auto home = homes_.find(op.get());
-      bool is_here = op->code != OpCode::native && home != homes_.end() && home->second == index;
+      bool is_here = !is_on_host(*op) && home != homes_.end() && home->second == index;
       for (uint32_t i = 0; i < op->results.size(); ++i) {
         const Value v = op->result(i);
-        const bool is_free = op->code != OpCode::native && home == homes_.end();
+        const bool is_free = !is_on_host(*op) && home == homes_.end();
         is_here |= is_free && (needed_[index].contains(v) || handed_[index].contains(v));
         if (is_free || is_here || !needed_[index].contains(v)) continue;
         part.entering.push_back(number_in(v, index));
@@ -152,7 +151,7 @@ class Cutter {
       part.graph->body().results.push_back(copies.at(v));
     };
     for (const auto& op : ops_) {
-      if (op->code == OpCode::native || !stages_.contains(op.get())) continue;
+      if (is_on_host(*op) || !stages_.contains(op.get())) continue;
       const auto home = homes_.find(op.get());
       if (home != homes_.end() && home->second != index) continue;
       for (uint32_t i = 0; i < op->results.size(); ++i) {
@@ -169,7 +168,7 @@ class Cutter {
 
   void make_call(const Op& op) {
     const size_t stage = stages_.at(&op);
-    NativeCall call{&op, {}, {}};
+    HostCall call{&op, {}, {}};
     for (const Value& v : op.operands) call.operands.push_back(number_in(v, stage));
     for (uint32_t i = 0; i < op.results.size(); ++i) call.results.push_back(number_in(op.result(i), stage));
     cut_.parts[stage].calls.push_back(std::move(call));
@@ -186,9 +185,8 @@ class Cutter {
 
 }  // namespace
 
-bool has_native_ops(const Graph& graph) {
-  return std::any_of(graph.body().ops.begin(), graph.body().ops.end(),
-                     [](const auto& op) { return op->code == OpCode::native; });
+bool has_host_ops(const Graph& graph) {
+  return std::any_of(graph.body().ops.begin(), graph.body().ops.end(), [](const auto& op) { return is_on_host(*op); });
 }
 
 Cut cut(const Specialized& step) { return Cutter(step).run(); }

@@ -1,4 +1,4 @@
-// Cuts a step at its library ops: into parts that a device computes, and calls between them on the host.
+// Cuts a step at its ops that run on the host: into parts that a device computes, and calls between them on the host.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace alloy::ir {
 
-// A call of a library's function; its operands and results are the numbers of values.
-struct NativeCall {
+// A call of an op that runs on the host; its operands and results are the numbers of values.
+struct HostCall {
   const Op* op;  // in the step that was cut
   std::vector<size_t> operands, results;
 };
@@ -21,7 +21,7 @@ struct Part {
   std::vector<Value> placeholders = {};  // placeholders for the feeds, then for the entering values
   std::vector<size_t> entering = {};     // numbers of values from earlier parts and calls
   std::vector<size_t> leaving = {};      // numbers of its last results; the last part has the step's before
-  std::vector<NativeCall> calls = {};    // the calls after it, in order
+  std::vector<HostCall> calls = {};      // the calls after it, in order
 };
 
 // A step's parts. A value that passes between parts and calls has a number, its index in `values`.
@@ -30,8 +30,8 @@ struct Cut {
   std::vector<Type> values;
 };
 
-// True if the body has an op of a library.
-bool has_native_ops(const Graph& graph);
+// True if the body has an op that runs on the host.
+bool has_host_ops(const Graph& graph);
 
 // Cuts a specialised step whose assignments are all at its end and whose ops do not wait for others. The last part has
 // the step's results and its assignments. A value is computed as late as possible and in one part only, unless

@@ -30,7 +30,7 @@ class Call : public ir::NativeFunction {
 
 const Call* call_of(const Op& op) {
   return op.code == OpCode::native
-             ? dynamic_cast<const Call*>(ir::find_native_function(op.attributes.word(Attr::kFunction)))
+             ? dynamic_cast<const Call*>(ir::find_native_function(op.attributes.word(Attr::kFunction)).get())
              : nullptr;
 }
 

@@ -1,4 +1,4 @@
-// Tests steps cut at ops of libraries: the work of each part, and the values that pass between parts.
+// Tests steps cut at ops on the host: the work of each part, and the values that pass between parts.
 #include "ir/transform/cut.h"
 
 #include "ir/grammar.h"
@@ -22,7 +22,7 @@ Cut cut_of(const std::vector<Value>& feeds, const std::vector<Value>& results, c
   Cut made = cut(step);
   for (const Part& part : made.parts) EXPECT_EQ(verify(*part.graph), std::vector<std::string>{});
   for (Part& part : made.parts) {
-    for (NativeCall& call : part.calls) call.op = nullptr;  // of the step, which is freed here
+    for (HostCall& call : part.calls) call.op = nullptr;  // of the step, which is freed here
   }
   return made;
 }
@@ -154,6 +154,35 @@ TEST(Native, GradientsAreOpsOfTheLibrary) {
   EXPECT_EQ(found[0].op->operands[1], halved);
   EXPECT_EQ(print(*parse(print(graph))), print(graph));
   EXPECT_EQ(error_of([&] { gradients(graph, found[0], {x}); }), "[test.halved_gradient] The op has no gradient.");
+}
+
+TEST(AllReduce, CutsAStepAndKeepsTypes) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2})), n = placeholder(graph, {DType::int32, Shape({3})});
+  const Op* const sums = graph.add(OpCode::all_reduce, {graph.value(OpCode::exp, {x}), n});
+  const Cut made = cut_of({x, n}, {sums->result(0), graph.value(OpCode::negative, {sums->result(1)})});
+  ASSERT_EQ(made.parts.size(), 2u);
+  EXPECT_EQ(kinds(made.parts[0]), (Names{"placeholder", "placeholder", "exp"}));
+  EXPECT_EQ(kinds(made.parts[1]), (Names{"placeholder", "placeholder", "negative"}));
+  EXPECT_EQ(sums->results, (std::vector<Type>{f32({2}), n.type()}));
+  const Value flag = placeholder(graph, {DType::boolean, Shape({2})});
+  EXPECT_EQ(error_of([&] { graph.add(OpCode::all_reduce, {flag}); }),
+            "[all_reduce] Expected numbers, which have a sum, got bool(2,).");
+}
+
+// The loss is the sum of the processes' losses. Gradients travel together, and only those that are wanted.
+TEST(AllReduce, GradientsAreSumsOfGradients) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2})), y = placeholder(graph, f32({2})), z = placeholder(graph, f32({2}));
+  const Op* const sums = graph.add(OpCode::all_reduce, {x, y, z});
+  const Value loss = graph.value(OpCode::multiply, {sums->result(0), sums->result(1)});
+  const std::vector<Value> found = gradients(graph, loss, {x, y, z});
+  ASSERT_TRUE(found[0] && found[1]);
+  EXPECT_FALSE(found[2]);
+  EXPECT_EQ(found[0].op->code, OpCode::all_reduce);
+  EXPECT_EQ(found[0].op, found[1].op);
+  EXPECT_EQ(found[0].op->operands.size(), 2u);
+  EXPECT_EQ(print(*parse(print(graph))), print(graph));
 }
 
 TEST(Native, RefusesWhatItDoesNotKnow) {

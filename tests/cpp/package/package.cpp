@@ -148,7 +148,7 @@ void add_every_op_of_a_package(GraphState& state) {
   add_every_op(state.graph);
   Block& body = state.graph.body();
   std::erase_if(body.results, [](const Value& v) {
-    return v.op->code == OpCode::fused || v.op->code == OpCode::custom_gradient || v.op->code == OpCode::native;
+    return v.op->code == OpCode::fused || v.op->code == OpCode::custom_gradient || v.op->info().facts.host;
   });
 }
 
