@@ -1,11 +1,12 @@
 """Data sets: chains of links from a source of examples to the batches for training."""
 
+import copy
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from operator import index
 
-from alloy.data.nodes import Batch, Map, Node, Repeat, Select, Shard, Shuffle, Take
+from alloy.data.nodes import Batch, Link, Map, Node, Repeat, Select, Shard, Shuffle, Take
 from alloy.engine.arrays import as_choice, as_count, require_all
 from alloy.messages.location import mistake
 
@@ -98,7 +99,29 @@ class Dataset:
             raise mistake("shard", f"Expected a rank below {ranks}, got {rank}")
         if self._node.count is not None and self._node.count < ranks:
             raise mistake("shard", f"Expected {ranks} or more elements for {ranks} ranks, got {self._node.count}")
+        return self._every(rank, ranks)
+
+    def _every(self, rank: int, ranks: int) -> "Dataset":
+        """Takes elements as shard; a share may be empty."""
         return Dataset(Shard(self._node, rank, ranks))
+
+    def _shares(self, rank: int, ranks: int) -> "Dataset":
+        """Takes the rows of each batch that belong to one of several processes: they see together what one process
+        would see. ValueError: al.data made no batches, or a batch has too few rows."""
+        links, node = [], self._node
+        while isinstance(node, Link) and not isinstance(node, Batch):
+            links.append(node)
+            node = node.parent
+        if not isinstance(node, Batch) or node.batched > 1:
+            raise mistake(
+                "shard",
+                f"Expected batches that batch(size) makes of examples, to divide them among processes, got {self}",
+            )
+        made = Batch(node.parent, node.size, node.last, node.workers, rank, ranks)
+        for link in reversed(links):
+            parent, made = made, copy.copy(link)
+            made.parent = parent
+        return Dataset(made)
 
     @property
     def spec(self):
@@ -138,7 +161,7 @@ class Dataset:
     def rows(self) -> int | None:
         """Returns the number of rows that arrays need to load any element into; None if only the elements tell."""
         batch = self._last_batch()
-        return None if batch is None or batch.batched > 1 else batch.size
+        return None if batch is None or batch.batched > 1 else batch.rows
 
     @property
     def cursor(self) -> tuple[int, int]:

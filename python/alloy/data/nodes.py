@@ -316,15 +316,20 @@ class Map(Link):
 
 
 class Batch(Link):
-    """Stacks several elements, as one."""
+    """Stacks several elements, as one; of these, the rows that belong to one of several processes: every ranks-th one,
+    beginning with number `rank`."""
 
     op = "batch"
 
-    def __init__(self, parent, size, last, workers):
+    def __init__(self, parent, size, last, workers, rank=0, ranks=1):
         super().__init__(parent)
         self.size = size
         self.last = last
         self.workers = workers
+        self.rank = rank
+        self.ranks = ranks
+        left = 0 if parent.count is None or last == "drop" else parent.count % size
+        self._require_shares(min(size, left or size))
         self.batched = parent.batched + 1
         self.gathers = False
         self.masked = last == "pad"
@@ -352,26 +357,44 @@ class Batch(Link):
 
     name = Node.name
 
+    @property
+    def rows(self) -> int:
+        """The most rows of a batch, of this process's."""
+        return len(self._own(0, self.size))
+
+    def _own(self, first, stop) -> range:
+        """Returns this process's rows of those from first to stop."""
+        return range(first + self.rank, stop, self.ranks)
+
+    def _require_shares(self, size):
+        if size < self.ranks:
+            raise self.fault(
+                f"Expected batches of {self.ranks} or more examples for {self.ranks} processes, got {size} in one; "
+                'last="drop" (last_batch="drop" of fit) leaves a smaller last one out'
+            )
+
     def read(self, epoch, position, out=None):
         first = position * self.size
         stop = min(first + self.size, self.parent.known_count)
+        own = self._own(first, stop)
         if not self.parent.gathers:
-            loads = [partial(self.parent.read, epoch, row) for row in range(first, stop)]
-            return self._stack(loads, lambda row: self.parent.name(epoch, first + row), out)
+            loads = [partial(self.parent.read, epoch, row) for row in own]
+            return self._stack(loads, lambda row: self.parent.name(epoch, own[row]), out)
         if self.last != "pad":
-            return self.parent.gather(epoch, slice(first, stop), out)
-        rows = np.minimum(np.arange(first, first + self.size), stop - 1)
-        return self._masked(self.parent.gather(epoch, rows, out), stop - first, out)
+            rows = slice(first, stop) if self.ranks == 1 else np.array(own)
+            return self.parent.gather(epoch, rows, out)
+        rows = np.minimum(self._own(first, first + self.size), stop - 1)
+        return self._masked(self.parent.gather(epoch, rows, out), len(own), out)
 
     def _masked(self, element, count, out):
-        mask = np.empty(self.size, np.float32) if out is None else out[-1][: self.size]
+        mask = np.empty(self.rows, np.float32) if out is None else out[-1][: self.rows]
         mask[:count], mask[count:] = 1, 0
         return self._with_mask(element, mask)
 
     def _stack(self, loads, name, out):
         """Returns a batch of the loads' elements. name(i): the name of the element of row i in messages."""
         spec, count = self.parent.spec, len(loads)
-        rows = self.size if self.last == "pad" else count
+        rows = self.rows if self.last == "pad" else count
         if self.batched > 1:  # batches of one extent; only the first batch tells it
             first = loads[0]()
             loads, spec = [lambda: first, *loads[1:]], spec_of(first)
@@ -413,7 +436,9 @@ class Batch(Link):
             )
 
     def _batch(self, loads, epoch, first):
-        load = partial(self._stack, loads, lambda row: self.parent.name(epoch, first + row))
+        self._require_shares(len(loads))
+        own = self._own(0, len(loads))
+        load = partial(self._stack, [loads[row] for row in own], lambda row: self.parent.name(epoch, first + own[row]))
         return lambda out=None: load(out)
 
 

@@ -3,21 +3,28 @@
 import atexit
 import functools
 import os
+import pickle
 import sys
 import threading
+import zlib
 from typing import Any
 
 import numpy as np
 
+from alloy import _core
+from alloy._core import Tensor
 from alloy.distributed.ring import Ring
-from alloy.engine.arrays import as_count
+from alloy.engine.arrays import as_count, require_all
+from alloy.engine.dtypes import numpy_dtype
+from alloy.engine.scope import scoped
 from alloy.engine.structure import leaves, rebuild
-from alloy.messages.location import mistake
+from alloy.messages.location import mistake, user_location
 
 # The variables with which launchers tell a process its number: Open MPI, PMIx (srun), MPICH.
 _LAUNCHED = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _CONNECTING = threading.Lock()
+_MOST_TEXTS, _MOST_LETTERS = 16, 200  # of require_equal
 _SUMMED = "iufcV"  # kinds of NumPy's types; V: bfloat16
 
 
@@ -47,9 +54,20 @@ def all_reduce(values) -> Any:
 
     values: numbers, arrays, or tuples, lists and dicts of them, of the same form in all processes; shapes and types
     stay. The order of the sums is fixed by the number of processes, and is another one for each part of the arrays.
+    Or so many tensors of a graph: then the result are tensors, and each run computes the sums. A loss counts as a part
+    of the sum over all processes, so the gradient of a tensor is the sum of the gradients of its sum. Such a step
+    cannot be exported, nor be one of several in a dispatch.
 
     ValueError, in all processes: they gave arrays of other shapes or types. TypeError: bools and strings have no sums.
     ImportError: see rank."""
+    given = leaves(values)
+    if any(isinstance(leaf, Tensor) for leaf in given):
+        require_all("all_reduce", "tensors beside a tensor", Tensor, given)
+        if size() == 1:
+            return values
+        graph = given[0].graph
+        path = scoped(graph, "", "all_reduce")
+        return rebuild(values, graph.apply("all_reduce", given, {}, path, user_location()))
     return _exchanged("all_reduce", values, _SUMMED, Ring.all_reduce)
 
 
@@ -62,7 +80,42 @@ def broadcast(values, root: int = 0) -> Any:
     root = as_count("broadcast", "a rank", root, 0)
     if root >= size():
         raise mistake("broadcast", f"Expected a rank below {size()}, got {root}")
-    return _exchanged("broadcast", values, _SUMMED + "b", lambda ring, flat: ring.broadcast(flat, root))
+    return _exchanged("broadcast", values, _SUMMED + "b", lambda ring, arrays: ring.broadcast(arrays, root))
+
+
+def gathered(array: np.ndarray) -> np.ndarray:
+    """Returns the arrays of all processes, of one shape and type, along a new first axis."""
+    ring = _ring()
+    return array[None] if ring is None else ring.gathered("distributed", array)
+
+
+def shared(value) -> Any:
+    """Returns the value of rank 0, which may be anything that pickle knows."""
+    text = np.frombuffer(pickle.dumps(value), np.uint8)
+    text = np.resize(text, broadcast(text.size))  # in the other processes, memory of the right size
+    return pickle.loads(broadcast(text).tobytes())
+
+
+def require_equal(op: str, texts: dict[str, str]) -> None:
+    """Raises a ValueError in all processes unless all give the same texts under the same names."""
+    own = np.zeros((_MOST_TEXTS, 2, _MOST_LETTERS), np.uint8)
+    for row, pair in zip(own, texts.items()):
+        for place, text in zip(row, pair):
+            letters = text.encode()
+            if len(letters) > _MOST_LETTERS:
+                letters = letters[: _MOST_LETTERS - 12] + f"... {zlib.crc32(letters):08x}".encode()
+            place[: len(letters)] = list(letters)
+    found = gathered(own)
+    for number, others in enumerate(found[1:], 1):
+        for first, other in zip(found[0], others):
+            if np.array_equal(first, other):
+                continue
+            (name, expected), (_, given) = (
+                [bytes(text).rstrip(b"\0").decode() for text in row] for row in (first, other)
+            )
+            raise mistake(
+                op, f"Expected the same {name} in all processes, got {expected} in rank 0 and {given} in rank {number}"
+            )
 
 
 def _ring() -> Ring | None:
@@ -96,6 +149,7 @@ def _connected() -> Ring | None:
             "that do not know each other; alloy launch finds the right one",
         )
     ring = Ring(MPI, MPI.COMM_WORLD.Dup())
+    _core.set_all_reduce(functools.partial(_sum_in_step, ring))
     _end_with_all(ring, MPI.Finalize)
     return ring
 
@@ -119,7 +173,7 @@ def _end_with_all(ring: Ring, finalize) -> None:
 
 
 def _exchanged(op, values, kinds, exchange):
-    """Returns the values after exchange(ring, flat array), which changes all values of a type in place.
+    """Returns the values after exchange(ring, arrays), which changes all arrays of a type in place.
 
     kinds: those of NumPy's types that `op` takes."""
     given = leaves(values)
@@ -131,19 +185,39 @@ def _exchanged(op, values, kinds, exchange):
     ring = _ring()
     if ring is not None:
         ring.require_same(op, arrays)
-    found = _by_type(arrays, (lambda flat: None) if ring is None else (lambda flat: exchange(ring, flat)))
+    found = [np.array(array, order="C") for array in arrays]
+    if ring is not None:
+        for some in _by_type(found):
+            exchange(ring, some)
     numbers = (bool, int, float, complex)
     return rebuild(values, [new.item() if isinstance(leaf, numbers) else new for leaf, new in zip(given, found)])
 
 
-def _by_type(arrays, change) -> list[np.ndarray]:
-    """Returns copies of the arrays that `change` has changed: it gets those of a type as one array."""
-    found: list[Any] = [None] * len(arrays)
-    for dtype in dict.fromkeys(array.dtype for array in arrays):
-        places = [i for i, array in enumerate(arrays) if array.dtype == dtype]
-        flat = np.concatenate([arrays[i].reshape(-1) for i in places])
-        change(flat)
-        ends = np.cumsum([arrays[i].size for i in places])
-        for i, part in zip(places, np.split(flat, ends[:-1])):
-            found[i] = part.reshape(arrays[i].shape)
-    return found
+def _by_type(arrays) -> list[list[np.ndarray]]:
+    """Returns the packed arrays with one axis, those of each type together."""
+    types = dict.fromkeys(array.dtype for array in arrays)
+    return [[array.reshape(-1) for array in arrays if array.dtype == dtype] for dtype in types]
+
+
+def _sum_in_step(ring: Ring, operands, results, dtypes) -> None:
+    """Computes the op all_reduce: writes sums over all processes into the results. All are memory of these types."""
+    arrays = []
+    for operand, result, dtype in zip(operands, results, dtypes):
+        arrays.append(np.asarray(result).view(numpy_dtype(dtype)))
+        arrays[-1][...] = np.asarray(operand).view(numpy_dtype(dtype))
+    for some in _by_type(arrays):
+        ring.all_reduce(some)
+
+
+def Optimizer(optimizer):
+    """Returns the optimizer, which from now on moves parameters by the mean of all processes' gradients.
+
+        updates = al.distributed.Optimizer(al.Adam(1e-3)).minimize(loss)
+
+    Each process computes its own loss, from its share of a batch; the parameters stay the same in all of them if they
+    are the same at first. Limits of gradients, skipped steps and loss scales are of the mean. ValueError: the optimizer
+    has made steps. TypeError: it is none."""
+    if not hasattr(optimizer, "minimize"):
+        raise mistake("Optimizer", f"Expected an optimizer such as al.Adam(1e-3), got {optimizer!r}", TypeError)
+    optimizer.distributed = True
+    return optimizer

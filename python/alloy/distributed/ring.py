@@ -16,6 +16,7 @@ _LONGEST_PAUSE = 1e-3  # seconds; Ctrl-C and other processes on the same cores w
 _GRACE = 5.0  # seconds for the last messages of a process that has ended
 _PATIENCE = 10.0  # seconds in which all processes say why they end
 _MOST_TEXT = 1000  # bytes of a reason
+_TAGS = 2**15  # of messages, which every MPI has
 
 
 class Ring:
@@ -26,6 +27,7 @@ class Ring:
         self._mpi, self._communicator, self._notices = mpi, communicator, communicator.Dup()
         self._turn = threading.Lock()
         self._abandoned = []  # requests whose memory MPI may still write, after an exception
+        self._received = np.empty(0, np.uint8)  # memory of all_reduce, which keeps it
         self._left: dict[int, str] = {}  # the ranks that have ended, with the reasons of those that failed
         self.rank: int = communicator.rank
         self.size: int = communicator.size
@@ -68,15 +70,20 @@ class Ring:
         with self._turn:
             self._wait("barrier", [self._communicator.Ibarrier()])
 
+    def gathered(self, op: str, own: np.ndarray) -> np.ndarray:
+        """Returns the arrays of all processes, which have one shape and type, along a new first axis."""
+        given = np.empty((self.size, *own.shape), own.dtype)
+        with self._turn:
+            self._wait(op, [self._communicator.Iallgather(own, given)])
+        return given
+
     def require_same(self, op: str, arrays) -> None:
         """Raises a ValueError in all processes unless all call the same op with arrays of the same shapes and types."""
         text = ", ".join(f"{array.dtype} {array.shape}" for array in arrays)
         own = np.array(
             [zlib.crc32(f"{op} {text}".encode()), len(arrays), sum(array.size for array in arrays)], np.int64
         )
-        given = np.empty((self.size, own.size), np.int64)
-        with self._turn:
-            self._wait(op, [self._communicator.Iallgather(own, given)])
+        given = self.gathered(op, own)
         others = [other for other in range(self.size) if tuple(given[other]) != tuple(own)]
         if others:
             here, there = (f"{given[rank][1]} arrays of {given[rank][2]} elements" for rank in (self.rank, others[0]))
@@ -86,51 +93,77 @@ class Ring:
                 f"{here} in rank {self.rank} and {there}, or another call, in rank {others[0]}",
             )
 
-    def all_reduce(self, flat: np.ndarray) -> None:
-        """Adds up the arrays of all processes, in each of them.
+    def all_reduce(self, arrays: list[np.ndarray]) -> None:
+        """Adds up the arrays of all processes, in each of them. The arrays have one type and one axis.
 
-        Part i of the sum is made in the order of ranks from i on, cyclically: so each process sends it once, and the
-        finished sum once, which are 2 (size - 1) / size times the array's bytes."""
-        ends = [flat.size * i // self.size for i in range(self.size + 1)]
-        parts = [flat[ends[i] : ends[i + 1]] for i in range(self.size)]
-        received = np.empty(max(part.size for part in parts), flat.dtype)
+        They are added as if they were joined and divided into `size` parts. Part i of the sum is made in the order of
+        ranks from i on, cyclically: so each process sends it once, and the finished sum once, which are
+        2 (size - 1) / size times the arrays' bytes. ValueError: the process before gave arrays of other sizes."""
+        total = sum(array.size for array in arrays)
+        parts = [_cut(arrays, total * i // self.size, total * (i + 1) // self.size) for i in range(self.size)]
+        tag = zlib.crc32(f"{arrays[0].dtype} {[array.size for array in arrays]}".encode()) % _TAGS
         with self._turn:
+            most = -(-total // self.size) * arrays[0].itemsize
+            if self._received.size < most:
+                self._received = np.empty(most, np.uint8)
             for step in range(self.size - 1):
                 sent, part = parts[(self.rank - step) % self.size], parts[(self.rank - step - 1) % self.size]
-                incoming = received[: part.size]
-                self._pass_on(sent, incoming)
-                np.add(incoming, part, out=part)
+                incoming, begin = [], 0
+                for piece in part:
+                    incoming.append(self._received[begin : begin + piece.nbytes].view(piece.dtype))
+                    begin += piece.nbytes
+                self._pass_on(sent, incoming, tag)
+                for given, piece in zip(incoming, part):
+                    np.add(given, piece, out=piece)
             for step in range(self.size - 1):
-                self._pass_on(parts[(self.rank + 1 - step) % self.size], parts[(self.rank - step) % self.size])
+                self._pass_on(parts[(self.rank + 1 - step) % self.size], parts[(self.rank - step) % self.size], tag)
 
-    def broadcast(self, flat: np.ndarray, root: int) -> None:
-        """Copies the array of rank `root` into those of all processes."""
+    def broadcast(self, arrays: list[np.ndarray], root: int) -> None:
+        """Copies the arrays of rank `root` into those of all processes."""
         with self._turn:
-            self._wait("broadcast", [self._communicator.Ibcast(message, root) for message in self._messages(flat)])
+            self._wait("broadcast", [self._communicator.Ibcast(message, root) for message in self._messages(arrays)])
 
-    def _pass_on(self, sent: np.ndarray, received: np.ndarray) -> None:
+    def _pass_on(self, sent: list[np.ndarray], received: list[np.ndarray], tag: int) -> None:
         """Sends to the next process, and receives from the one before."""
         after, before = (self.rank + 1) % self.size, (self.rank - 1) % self.size
         self._wait(
             "all_reduce",
-            [self._communicator.Irecv(message, before) for message in self._messages(received)]
-            + [self._communicator.Isend(message, after) for message in self._messages(sent)],
+            [self._communicator.Irecv(message, before, tag) for message in self._messages(received)]
+            + [self._communicator.Isend(message, after, tag) for message in self._messages(sent)],
+            lambda: self._require_tag(before, tag),
         )
-        self.sent += sent.nbytes
+        self.sent += sum(piece.nbytes for piece in sent)
 
-    def _messages(self, flat):
-        """Divides the array's memory into messages of bytes, which need no type of MPI."""
-        memory = flat.view(np.uint8)
-        return [[memory[i : i + _MOST_BYTES], self._mpi.BYTE] for i in range(0, memory.size, _MOST_BYTES)]
+    def _require_tag(self, before: int, tag: int) -> None:
+        """Raises a ValueError if the process before sends arrays that this one does not expect."""
+        status = self._mpi.Status()
+        if self._communicator.Iprobe(before, status=status) and status.tag != tag:
+            raise mistake(
+                "all_reduce",
+                f"Expected the same call with arrays of the same sizes and types in all processes, got another in rank "
+                f"{before} than in rank {self.rank}",
+            )
 
-    def _wait(self, op: str, requests) -> None:
-        """Waits for the requests. ConnectionError: another process has ended, so that they would never be met."""
+    def _messages(self, arrays):
+        """Divides the arrays' memory into messages of bytes, which need no type of MPI."""
+        memories = [array.view(np.uint8) for array in arrays]
+        return [
+            [memory[i : i + _MOST_BYTES], self._mpi.BYTE]
+            for memory in memories
+            for i in range(0, memory.size, _MOST_BYTES)
+        ]
+
+    def _wait(self, op: str, requests, look=lambda: None) -> None:
+        """Waits for the requests. ConnectionError: another process has ended, so that they would never be met. look:
+        called from time to time in a long wait."""
         tries, pause, began = 0, 1e-5, time.monotonic()
         try:
             while not self._mpi.Request.Testall(requests):
                 tries += 1
                 if tries > _QUICK:
                     self._require_all_here(op, time.monotonic() - began)
+                    if time.monotonic() - began > _GRACE:
+                        look()
                     time.sleep(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
         except BaseException:
@@ -144,3 +177,13 @@ class Ring:
         if self._left and waited > _GRACE:
             ended = next(iter(self._left))
             raise mistake(op, f"Rank {ended} has ended; rank {self.rank} waits for it", ConnectionError)
+
+
+def _cut(arrays, begin: int, end: int) -> list[np.ndarray]:
+    """Returns the pieces of the arrays that are the elements from `begin` to `end` of all."""
+    pieces = []
+    for array in arrays:
+        if begin < array.size and end > 0:
+            pieces.append(array[max(begin, 0) : end])
+        begin, end = begin - array.size, end - array.size
+    return [piece for piece in pieces if piece.size]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from alloy._core import Tensor
+from alloy.distributed import all_reduce
 from alloy.graph.state import State
 from alloy.losses.lookup import name_of, unwrapped
 from alloy.losses.reduction import along, number_of, pair, times, weighted_sum
@@ -44,6 +45,10 @@ class Metric:
         """Returns the value of the totals: a scalar, or an array. Without any example it is 0, or zeros."""
         raise NotImplementedError(f"{type(self).__name__} needs result(totals)")
 
+    def combine(self, totals: State) -> None:
+        """Makes the totals of all processes of each process's own, before result: their sums."""
+        sum_over_processes(totals)
+
     def __repr__(self):
         return f"<{type(self).__name__} {self.name!r}>"
 
@@ -77,6 +82,12 @@ class Mean(Metric):
 
     def result(self, totals):
         return divide_no_nan(accumulated(totals, "total"), accumulated(totals, "count"))
+
+
+def sum_over_processes(totals: State) -> None:
+    names = list(totals.variables)
+    for name, value in zip(names, all_reduce([totals[name] for name in names])):
+        totals[name] = value
 
 
 def accumulate(totals: State, name: str, value: Tensor, start: float | np.ndarray = 0.0) -> None:

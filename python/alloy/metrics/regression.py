@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from alloy.distributed import all_reduce
 from alloy.losses.examples import extents, of_same_shape
 from alloy.losses.regression import mean_squared_error
 from alloy.messages.location import mistake
@@ -53,6 +54,14 @@ class R2Score(Metric):
         away = y - totals["origin"]
         for name, values in (("sum", away), ("squares", square(away)), ("errors", square(y - p))):
             accumulate(totals, name, total(values), start)
+
+    def combine(self, totals):
+        count, sums, squares = (accumulated(totals, name) for name in ("count", "sum", "squares"))
+        number, total = all_reduce([count, sums + count * totals["origin"]])
+        moved = totals["origin"] - divide_no_nan(total, number)  # from each process's origin to the mean of all
+        totals["squares"], totals["squares_rest"] = squares + moved * (2.0 * sums + count * moved), 0.0
+        totals["sum"], totals["sum_rest"] = sums + count * moved, 0.0
+        super().combine(totals)
 
     def result(self, totals):
         count, sums, squares, errors = (accumulated(totals, name) for name in ("count", "sum", "squares", "errors"))

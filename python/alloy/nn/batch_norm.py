@@ -1,6 +1,8 @@
 from alloy import init
+from alloy.distributed import all_reduce
 from alloy.engine.arrays import as_number
 from alloy.nn.normalization import Normalization, affine
+from alloy.nn.settings import settings
 from alloy.ops import equal, expand_dims, mean, ones_like, rsqrt, square, variance, where
 from alloy.ops import sum as sum_of
 
@@ -15,7 +17,8 @@ class BatchNorm(Normalization):
 
     Variables: gamma, beta (unless scale or center is False), and, not trainable, moving_mean, moving_variance, all
     (features,). A layer called in several places of a model moves the averages in each. Examples that only fill up a
-    batch (last_batch="pad") do not count. float16 and bfloat16 are computed in float32."""
+    batch (last_batch="pad") do not count. Several processes compute them of their own examples, unless the trainer has
+    sync_batch_norm. float16 and bfloat16 are computed in float32."""
 
     def __init__(self, *, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(epsilon, center, scale)
@@ -39,9 +42,15 @@ class BatchNorm(Normalization):
 
 def _statistics(x, axes, mask):
     """Returns mean and population variance of each feature, over the examples that count."""
-    if mask is None:
+    across = settings().synchronized
+    if mask is None and not across:
         return mean(x, axis=axes), variance(x, axis=axes)
-    counts = equal(expand_dims(mask, axis=range(1, len(x.shape))), 1.0)
-    number = sum_of(where(counts, ones_like(x), 0.0), axis=axes)
-    center = sum_of(where(counts, x, 0.0), axis=axes) / number
-    return center, sum_of(where(counts, square(x - center), 0.0), axis=axes) / number
+    counts = None if mask is None else equal(expand_dims(mask, axis=range(1, len(x.shape))), 1.0)
+
+    def totals(*values):
+        sums = [sum_of(one if counts is None else where(counts, one, 0.0), axis=axes) for one in values]
+        return all_reduce(sums) if across else sums
+
+    total, number = totals(x, ones_like(x))
+    center = total / number
+    return center, totals(square(x - center))[0] / number

@@ -386,7 +386,11 @@ class Layer:
         the same numbers, which the next training step would draw, and the state stays."""
         call, state = self._running("random"), self._random_state(self.graph)
         before = self.now(state) if call.training else state if call.drawn is None else call.drawn
-        numbers, following = draw(before, *operands, **options)
+        # Each process draws with a key of its own (the last number of the state), and leaves the state of all.
+        key = np.array([0] * (before.shape[0] - 1) + [settings().rank], np.int32) if settings().rank else None
+        numbers, following = draw(before if key is None else before + key, *operands, **options)
+        if key is not None:
+            following = following - key
         if call.training:
             self.leave(state, following)
         else:

@@ -9,10 +9,13 @@ from alloy._core import Tensor
 
 class Settings(NamedTuple):
     """dtype: the type that layers make of ids and bytes. Layers compute in the type of their input. mask: which
-    examples of the batch count, float32 (n,), or None: all (Layer.example_mask)."""
+    examples of the batch count, float32 (n,), or None: all (Layer.example_mask). rank: the process's, for random
+    numbers of its own. synchronized: statistics of a batch are over all processes."""
 
     dtype: str = "float32"
     mask: Tensor | None = None
+    rank: int = 0
+    synchronized: bool = False
 
 
 _NONE = Settings()
@@ -20,9 +23,9 @@ _SETTINGS: ContextVar[Settings] = ContextVar("the settings of a model's call", d
 
 
 @contextmanager
-def calling(dtype: str, mask: Tensor | None):
-    """Gives the settings to models that are called within the with statement."""
-    token = _SETTINGS.set(Settings(dtype, mask))
+def calling(*given, **named):
+    """Gives Settings to models that are called within the with statement."""
+    token = _SETTINGS.set(Settings(*given, **named))
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alloy import _core
+from alloy import _core, distributed
 from alloy._core import OPTIMIZER, Graph, Tensor, Update, Variable
 from alloy.engine.arrays import as_count, require_all
 from alloy.engine.scope import scope
@@ -25,7 +25,16 @@ from alloy.optimizers.loss_scale import LossScale
 Rate = float | Tensor | Callable[[Tensor], Tensor]
 
 _GREATEST = float(np.finfo(np.float32).max)
-_SHARED = ("clip_value", "clip_norm", "accumulate_steps", "skip_nonfinite", "loss_scale", "ema_decay", "groups")
+_SHARED = (
+    "clip_value",
+    "clip_norm",
+    "accumulate_steps",
+    "skip_nonfinite",
+    "loss_scale",
+    "ema_decay",
+    "groups",
+    "distributed",
+)
 
 
 class Optimizer:
@@ -89,6 +98,7 @@ class Optimizer:
         require_all(self, "an al.LossScale", (LossScale, type(None)), [loss_scale])
         self.loss_scale = loss_scale
         self.ema_decay = ema_decay
+        self.distributed = False  # see al.distributed.Optimizer
 
     # ---- for subclasses ----
 
@@ -267,6 +277,8 @@ class Optimizer:
         graph, variables = pairs[0][1].graph, [variable for _, variable in pairs]
         with scope(graph, state.path):
             found = [widened(gradient) for gradient, _ in pairs]
+            if self.distributed and distributed.size() > 1:
+                found = [total * (1.0 / distributed.size()) for total in distributed.all_reduce(found)]
             if scale is not None:
                 found = [gradient * (1.0 / scale) for gradient in found]
             slots = [self._slots[hash(variable)][0] for variable in variables]

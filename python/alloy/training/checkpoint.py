@@ -31,7 +31,7 @@ def save(variables, path) -> None:
     named = _by_name("save", variables)
     if "__metadata__" in named:
         raise mistake("save", "Expected names for variables, got '__metadata__', which such a file keeps to itself")
-    arrays = _read(list(named.values()))
+    arrays = read_all(list(named.values()))
     replace_file(path, to_bytes(dict(zip(named, arrays))))
 
 
@@ -41,7 +41,7 @@ def state(variables) -> dict[str, np.ndarray]:
     All values of a graph are of one moment between two runs. load sets them again, in these variables or in others of
     the same names."""
     named = _by_name("state", variables)
-    return dict(zip(named, _read(list(named.values()))))
+    return dict(zip(named, read_all(list(named.values()))))
 
 
 def load(variables, path) -> None:
@@ -87,7 +87,7 @@ def write_training(path, variables, record: dict) -> None:
 
     named, arrays = _by_name("save", variables), {}
     plain = convert(lambda leaf: _put(leaf, arrays), record)
-    values = dict(zip(named, _read(list(named.values()))))
+    values = dict(zip(named, read_all(list(named.values()))))
     text = json.dumps(plain, allow_nan=True)
     content = to_bytes(values | arrays, metadata={"format": _FORMAT, "record": text})
     replace_file(path, content)
@@ -160,7 +160,7 @@ def _taken(part, file):
     return file.arrays[name].copy() if len(part) == 1 and str(name).startswith("callbacks/") else part
 
 
-def _read(variables) -> list[np.ndarray]:
+def read_all(variables) -> list[np.ndarray]:
     arrays = {}
     for graph, chosen in _by_graph(variables).items():
         arrays |= zip((i for i, _ in chosen), graph.read_variables([variable for _, variable in chosen]))

@@ -16,6 +16,7 @@ from alloy.losses.reduction import number_of
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
 from alloy.metrics import accumulate, accumulated
+from alloy.metrics.metric import sum_over_processes
 from alloy.ops import divide_no_nan, where
 from alloy.ops.apply import require_tensor
 
@@ -108,6 +109,12 @@ class Measures:
             accumulate(totals[_loss_name(key)], "count", count)
         for name, (key, metric) in self._metrics.items():
             metric.update(totals[name], _part(predictions, key, "outputs"), _part(targets, key, "targets"), mask)
+
+    def combine(self, totals: dict[str, State]) -> None:
+        """Makes the totals of all processes of each process's own."""
+        for name, state in totals.items():
+            combine = self._metrics[name][1].combine if name in self._metrics else sum_over_processes
+            combine(state)
 
     def results(self, totals: dict[str, State]) -> dict[str, Tensor]:
         """Returns the values by their names in the history."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from alloy._core import OPTIMIZER, Update
+from alloy.distributed import all_reduce
 from alloy.engine.dtypes import is_float, is_half
 from alloy.engine.scope import free_path, scope
 from alloy.engine.structure import convert, leaves, paths, rebuild
@@ -29,11 +30,23 @@ _BUILDING = threading.RLock()  # two trainers, or threads that predict, may buil
 class Programs:
     """Makes each program at its first use, once for each form of the batches (Parts)."""
 
-    def __init__(self, model, measures: Measures, optimizer, dtype: str, check_finite: bool):
+    def __init__(
+        self,
+        model,
+        measures: Measures,
+        optimizer,
+        dtype: str,
+        check_finite: bool,
+        rank: int = 0,
+        ranks: int = 1,
+        sync_batch_norm: bool = False,
+    ):
         """Makes nothing yet. dtype: the type of the model's float inputs. check_finite: a loss that is not finite ends
-        the training, unless the optimizer skips such steps."""
+        the training, unless the optimizer skips such steps. rank, ranks: this process's number, and the number of
+        processes that train together."""
         self.model, self.measures, self._optimizer = model, measures, optimizer
-        self._dtype = dtype
+        self.dtype = dtype
+        self._rank, self._ranks, self._synchronized = rank, ranks, sync_batch_norm
         self.skips = bool(getattr(optimizer, "skip_nonfinite", False) or getattr(optimizer, "loss_scale", None))
         self.stops = check_finite and not self.skips
         self._graph: Graph | None = None
@@ -77,6 +90,11 @@ class Programs:
         return [
             variable for variable in self.graph.variables if not re.match(r"metrics(_\d+)?/evaluation/", variable.name)
         ]
+
+    @property
+    def shared(self) -> list[Variable]:
+        """The variables that are the same in all processes: all lasting ones but the totals."""
+        return [variable for variable in self.lasting if not re.match(r"metrics(_\d+)?/", variable.name)]
 
     def step(self, parts: Parts, class_weight: dict | None = None, together: int | None = None) -> Executable:
         """Returns a training step, which adds its losses and metrics to the totals. together: the number of steps in
@@ -143,21 +161,26 @@ class Programs:
         """Returns the examples' placeholders in their structure."""
         return self._tensors(parts)[0]
 
-    def _report(self, kind: str) -> tuple[list[str], Executable]:
+    def _report(self, kind: str, own: bool = False) -> tuple[list[str], Executable]:
         """Returns the names of the totals, and a program that fetches the epoch's steps, whether their losses were
-        finite, and the totals."""
+        finite, and the totals. own: those of this process alone."""
 
         def make():
-            found = self.measures.results(self._totals(kind))
+            totals = self._totals(kind)
+            if self._ranks > 1 and not own:
+                self.measures.combine(totals)
+            found = self.measures.results(totals)
+            for state in totals.values():
+                state.forget()
             fetches = [self.progress["steps"], self.progress["sound"], *found.values()]
             return list(found), self.graph.compile([], fetches)
 
-        return self._once("report", kind, make=make)
+        return self._once("report", kind, own or self._ranks == 1, make=make)
 
-    def read(self, kind: str) -> tuple[int, bool, Measured]:
+    def read(self, kind: str, own: bool = False) -> tuple[int, bool, Measured]:
         """Returns the epoch's steps, whether their losses were finite, and the values of kind "training" or
-        "evaluation"."""
-        names, executable = self._report(kind)
+        "evaluation": over all processes, which all call it; or this process's own."""
+        names, executable = self._report(kind, own)
         steps, sound, *values = executable()
         numbers = (value.item() if value.ndim == 0 else value for value in values)
         return int(steps), bool(sound), Measured(zip(names, numbers))
@@ -221,6 +244,12 @@ class Programs:
         loss, totals = self.measures.losses_of(sums)["loss"], self._totals("training")
         state, taken = self.progress, None
         self._require_known([loss])
+        minimized = loss
+        if self._ranks > 1:  # this process's share of the mean over all examples; the optimizer takes the mean
+            counts = all_reduce([count for _, count in sums.values()])
+            shares = {key: (total, count) for (key, (total, _)), count in zip(sums.items(), counts)}
+            share = self.measures.losses_of(shares)["loss"]
+            loss, minimized = all_reduce(share), share * float(self._ranks)
         if not trainable:
             count = len(self.model.variables)
             given = f"{count} variables, none of which is trainable" if count else "none"
@@ -230,7 +259,7 @@ class Programs:
                 taken = is_finite(loss)  # before the gradients, so that no update waits for it
                 if self.stops:
                     taken = logical_and(state["sound"], taken)
-        moved, others = self._optimizer.minimize(loss, list(trainable)), self.model.updates
+        moved, others = self._optimizer.minimize(minimized, list(trainable)), self._averaged(self.model.updates)
         self.measures.add(totals, sums, predictions, y, mask)
         if self.stops and taken is not None:  # an optimizer that skips such steps holds its own updates back
             state["steps"] = state["steps"] + cast(taken, "int32")
@@ -241,6 +270,15 @@ class Programs:
         if taken is not None:
             others = [self._held_back(update, taken) for update in others]
         return self._feeds(parts), [*moved, *others, *_updates(totals, taken), *state.updates()]
+
+    def _averaged(self, updates: list[Update]) -> list[Update]:
+        """Returns the updates; variables of floats, such as moving averages, get the mean over all processes."""
+        floats = [update for update in updates if self._ranks > 1 and is_float(update.variable.dtype)]
+        if not floats:
+            return updates
+        means = [total * (1.0 / self._ranks) for total in all_reduce([update.value for update in floats])]
+        others = [update for update in updates if update not in floats]
+        return others + [self.graph.assign(update.variable, mean) for update, mean in zip(floats, means)]
 
     def _held_back(self, update: Update, taken: Tensor) -> Update:
         """Returns the update; where `taken` is false, the variable keeps its value."""
@@ -268,9 +306,9 @@ class Programs:
 
     def _called(self, x, training=False, mask=None):
         """Returns the model's result for x, computed in the training's type. mask: the examples that count."""
-        if is_half(self._dtype):
-            x = convert(lambda tensor: cast(tensor, self._dtype) if is_float(tensor.dtype) else tensor, x)
-        with calling(self._dtype, mask):
+        if is_half(self.dtype):
+            x = convert(lambda tensor: cast(tensor, self.dtype) if is_float(tensor.dtype) else tensor, x)
+        with calling(self.dtype, mask, self._rank if training else 0, self._synchronized and training):
             return self.model(x, training=training)
 
     def _totals(self, kind: str) -> dict[str, State]:

@@ -5,6 +5,7 @@ import math
 import os
 import threading
 import time
+import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager, suppress
 from numbers import Real
@@ -14,6 +15,7 @@ import numpy as np
 
 from alloy._core import DeviceError, Tensor
 from alloy.data import Dataset
+from alloy.distributed import processes
 from alloy.engine.arrays import as_count, as_path, require_all
 from alloy.engine.dtypes import is_half
 from alloy.engine.structure import leaves, rebuild
@@ -61,7 +63,14 @@ class Trainer:
     such steps (skip_nonfinite, loss_scale) goes on instead, and the history counts them as "skipped_steps".
 
     steps_per_dispatch: runs so many training steps at once, with the same results. It saves the time between short
-    steps."""
+    steps.
+
+    distributed: the processes that `alloy launch` started train together. Each runs the same script, computes its share
+    of the rows of each batch, and gets the same variables: those of one process with the whole batches, but for
+    rounding. All call fit, evaluate and save at the same places; the values of an epoch are over all processes, within
+    an epoch a process's own. The first process shows the progress and writes checkpoints. sync_batch_norm: BatchNorm
+    takes the statistics of whole batches instead of each process's rows; the moving averages are the processes' mean in
+    any case."""
 
     def __init__(
         self,
@@ -75,10 +84,15 @@ class Trainer:
         seed: int = 0,
         check_finite: bool = True,
         steps_per_dispatch: int = 1,
+        distributed: bool = False,
+        sync_batch_norm: bool = False,
     ):
         require_all("Trainer", "a layer as the model", Layer, [model])
         self.model = model
         self.optimizer = named(optimizer)
+        self._rank, self._ranks = (processes.rank(), processes.size()) if distributed else (0, 1)
+        if self._ranks > 1 and not self.optimizer.distributed:
+            processes.Optimizer(self.optimizer)
         self.seed = as_count("Trainer", "a seed", seed, least=0, most=math.inf)
         self.history = History()
         self.epoch = 0  # the number of epochs that have ended or were interrupted
@@ -88,8 +102,12 @@ class Trainer:
         self.steps_per_dispatch = as_count("Trainer", "steps_per_dispatch", steps_per_dispatch)
         if dtype != "float32" and not is_half(dtype):
             raise mistake("Trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}')
+        if self._ranks > 1 and self.steps_per_dispatch > 1:
+            raise mistake("Trainer", "Expected steps_per_dispatch of 1 for several processes, got more")
         measures = Measures(loss, metrics, loss_weights)
-        self._programs = Programs(model, measures, self.optimizer, dtype, check_finite)
+        self._programs = Programs(
+            model, measures, self.optimizer, dtype, check_finite, self._rank, self._ranks, bool(sync_batch_norm)
+        )
         self._check_finite = check_finite
         self._callbacks: list[Callback] = []
         self._fit_from = 0  # the present fit's first epoch
@@ -167,11 +185,15 @@ class Trainer:
         if self._running["averaged_weights"].locked():
             raise mistake("fit", "Expected a fit outside averaged_weights(), whose end would undo it")
         with self._alone("fit"):
-            self._begin(callbacks, resume, {"count": data.length, "size": data.rows, "seed": self.seed})
+            batches = {"count": data.length, "size": data.rows, "seed": self.seed}
+            if self._ranks > 1:
+                self._require_same(parts, batches | {"epochs": epochs})
+                data = data._shares(self._rank, self._ranks)
+            self._begin(callbacks, resume, batches)
             self._quantities = self._programs.quantities(validation is not None)
             self._warn_of_rate(epochs, data.length)
             feed = Feed(data, step, self._ahead(), several)
-            shown = Progress(progress, epochs, self._fit_from, data.length)
+            shown = Progress(progress and self._rank == 0, epochs, self._fit_from, data.length)
             try:
                 self._call("on_train_begin")
                 while self.epoch < self._fit_from + epochs and not self.stop_training:
@@ -205,8 +227,14 @@ class Trainer:
         self._programs.restart("training")
         state = self._programs.progress.variables
         self.resumed = resume is not None and os.path.exists(as_path("fit", resume))
+        if self._ranks > 1:
+            self.resumed = processes.broadcast(self.resumed)
         if self.resumed:
             self._load(resume)
+        if self._ranks > 1:
+            lasting = self._programs.lasting
+            checkpoint.assign_all(lasting, processes.broadcast(checkpoint.read_all(lasting)))
+        if self.resumed:
             state["sound"].assign(np.bool_(True))  # a step whose loss was not finite changed nothing, and runs again
             self._follow_device()
             return
@@ -241,13 +269,13 @@ class Trainer:
         """Runs the present epoch from the present step on."""
         self._call("on_epoch_begin", self.epoch)
         shown.begin(self.epoch + 1, self.step)
-        logs, looked = _Logs(lambda: self._look(data)), time.monotonic()
+        logs, looked = _Logs(lambda: self._look(data, own=True)), time.monotonic()
         for steps, _, _ in feed.turns(self.epoch, self.step):
             self.step += steps
             self._call("on_train_batch_end", self.step - 1, logs=logs)
             now = time.monotonic()
             if now - looked > (0.2 if shown.bars else 1.0) and (shown.bars or self._programs.stops):
-                shown.show(self.step, self._look(data))
+                shown.show(self.step, self._look(data, own=True))
                 looked = time.monotonic()
         values = self._look(data)
         if self._programs.skips:
@@ -255,6 +283,8 @@ class Trainer:
             values["skipped_steps"] = skipped - int(np.sum(self.history.get("skipped_steps", 0)))
         if validate is not None:
             values |= {f"val_{name}": value for name, value in validate().items()}
+        if self._ranks > 1:
+            self._require_no_drift()
         with uninterrupted():  # the device, the history and all callbacks agree on the place
             self._programs.end_epoch()
             self.epoch, self.step = self.epoch + 1, 0
@@ -269,9 +299,10 @@ class Trainer:
         for callback in self._callbacks:
             getattr(callback, moment)(*arguments, logs)
 
-    def _look(self, data) -> dict:
-        """Reads the present epoch's values so far. FloatingPointError: a loss was not finite."""
-        steps, sound, values = self._programs.read("training")
+    def _look(self, data, own=False) -> dict:
+        """Reads the present epoch's values so far: of all processes, which all call it, or of this one.
+        FloatingPointError: a loss was not finite."""
+        steps, sound, values = self._programs.read("training", own)
         if not sound:
             raise self._not_finite(data, steps)
         return values
@@ -307,6 +338,8 @@ class Trainer:
     def _evaluation(self, data):
         """Returns a function that evaluates the data."""
         programs = self._programs
+        if self._ranks > 1:
+            data = data._every(self._rank, self._ranks)
         feed = Feed(data, programs.evaluation(parts_of("evaluate", data)), self._ahead())
 
         def evaluate():
@@ -430,8 +463,11 @@ class Trainer:
         """Writes the whole training into a safetensors file, for fit(..., resume=path): the variables of the model and
         the optimizer, its schedule's step, averages, loss scale, random states, the epoch's totals so far, the place in
         the data, the history, and the callbacks' states. As al.save, it writes the file completely or not at all.
-        al.load(model, path) reads the model's variables from it."""
+        al.load(model, path) reads the model's variables from it. Of several processes the first one writes; in the
+        midst of an epoch, its own totals stand for those of all."""
         self._require_training("save")
+        if self._rank > 0:
+            return
         checkpoint.write_training(
             path,
             self._programs.lasting,
@@ -465,11 +501,48 @@ class Trainer:
 
     def _load(self, path) -> None:
         progress = {part: variable.name for part, variable in self._programs.progress.variables.items()}
-        record = checkpoint.read_training(path, self._programs.lasting, progress, self._batches, len(self._callbacks))
+        record = None
+        if self._rank == 0:
+            record = checkpoint.read_training(
+                path, self._programs.lasting, progress, self._batches, len(self._callbacks)
+            )
+        if self._ranks > 1:
+            record = processes.shared(record)
         self._fit_from, self.stop_training = record["fit_from"], record["stop_training"]
         self.history = History(record["history"])
         for callback, state in zip(self._callbacks, record["callbacks"]):
             callback.state = state
+
+    def _require_same(self, parts, batches):
+        """Raises ValueError in all processes unless all train the same."""
+        variables = [f"{v.name} {v.dtype} {v.shape}" for v in self._programs.lasting]
+        rate = self.optimizer.lr
+        processes.require_equal(
+            "fit",
+            {
+                "model and optimizer": f"{type(self.model).__name__} with {type(self.optimizer).__name__}",
+                "variables": f"{len(variables)} of checksum {zlib.crc32(str(variables).encode())}",
+                "learning rate": str(float(rate) if isinstance(rate, Real) else type(rate).__name__),
+                "examples": str(parts),
+                "precision": self._programs.dtype,
+                **{f"{name} of batches" if name in ("count", "size") else name: str(n) for name, n in batches.items()},
+            },
+        )
+
+    def _require_no_drift(self):
+        """Raises RuntimeError in all processes if a variable differs between them."""
+        variables = self._programs.shared
+        digests = [zlib.crc32(values.tobytes()) for values in checkpoint.read_all(variables)]
+        found = processes.gathered(np.array(digests, np.int64))
+        for variable, column in zip(variables, found.T):
+            others = np.flatnonzero(column != column[0])
+            if others.size:
+                raise mistake(
+                    "fit",
+                    f"Expected the same values in all processes, got others of {variable.name} in rank {others[0]} "
+                    "than in rank 0",
+                    RuntimeError,
+                )
 
     def _require_training(self, op):
         if not self._programs.begun:
