@@ -143,6 +143,9 @@ def not_finite(programs, specs, batch, when: str) -> Exception:
         return mistake("fit", said, FloatingPointError)
     feeds, loss = programs.loss(specs)
     (value,) = programs.graph.compile(feeds, [loss])(*batch.arrays)
+    if programs.ranks > 1 and np.isfinite(value):
+        said = f"The loss of another process's examples is not finite in {when}, which changed nothing"
+        return mistake("fit", said, FloatingPointError)
     fault = _fault(programs, specs, batch)
     said = f"expected {fault} of the batch" if fault else _first_tensor(programs, feeds, loss, batch.arrays)
     return mistake("fit", f"The loss is {value} in {when}, which changed nothing: {said}", FloatingPointError)

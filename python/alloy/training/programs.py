@@ -46,7 +46,7 @@ class Programs:
         processes that train together."""
         self.model, self.measures, self._optimizer = model, measures, optimizer
         self.dtype = dtype
-        self._rank, self._ranks, self._synchronized = rank, ranks, sync_batch_norm
+        self._rank, self.ranks, self._synchronized = rank, ranks, sync_batch_norm
         self.skips = bool(getattr(optimizer, "skip_nonfinite", False) or getattr(optimizer, "loss_scale", None))
         self.stops = check_finite and not self.skips
         self._graph: Graph | None = None
@@ -167,7 +167,7 @@ class Programs:
 
         def make():
             totals = self._totals(kind)
-            if self._ranks > 1 and not own:
+            if self.ranks > 1 and not own:
                 self.measures.combine(totals)
             found = self.measures.results(totals)
             for state in totals.values():
@@ -175,7 +175,7 @@ class Programs:
             fetches = [self.progress["steps"], self.progress["sound"], *found.values()]
             return list(found), self.graph.compile([], fetches)
 
-        return self._once("report", kind, own or self._ranks == 1, make=make)
+        return self._once("report", kind, own or self.ranks == 1, make=make)
 
     def read(self, kind: str, own: bool = False) -> tuple[int, bool, Measured]:
         """Returns the epoch's steps, whether their losses were finite, and the values of kind "training" or
@@ -212,10 +212,11 @@ class Programs:
         return self._once("swap", trainable, make=lambda: self.graph.compile([], [], self._optimizer.swap(trainable)))
 
     def loss(self, parts: Parts) -> tuple[list[Tensor], Tensor]:
-        """Returns the feeds and the training step's loss, to look for the cause of one that is not finite."""
+        """Returns the feeds and the training step's loss, of this process's examples, to look for the cause of one that
+        is not finite."""
         with _BUILDING:
             x, y, weights, mask = self._tensors(parts)
-            predictions = self._called(x, training=True, mask=mask)
+            predictions = self._called(x, training=True, mask=mask, exchanges=False)
             sums = self.measures.sums_of(predictions, y, weights, mask)
             return self._feeds(parts), self.measures.losses_of(sums)["loss"]
 
@@ -245,11 +246,11 @@ class Programs:
         state, taken = self.progress, None
         self._require_known([loss])
         minimized = loss
-        if self._ranks > 1:  # this process's share of the mean over all examples; the optimizer takes the mean
+        if self.ranks > 1:  # this process's share of the mean over all examples; the optimizer takes the mean
             counts = all_reduce([count for _, count in sums.values()])
             shares = {key: (total, count) for (key, (total, _)), count in zip(sums.items(), counts)}
             share = self.measures.losses_of(shares)["loss"]
-            loss, minimized = all_reduce(share), share * float(self._ranks)
+            loss, minimized = all_reduce(share), share * float(self.ranks)
         if not trainable:
             count = len(self.model.variables)
             given = f"{count} variables, none of which is trainable" if count else "none"
@@ -273,10 +274,10 @@ class Programs:
 
     def _averaged(self, updates: list[Update]) -> list[Update]:
         """Returns the updates; variables of floats, such as moving averages, get the mean over all processes."""
-        floats = [update for update in updates if self._ranks > 1 and is_float(update.variable.dtype)]
+        floats = [update for update in updates if self.ranks > 1 and is_float(update.variable.dtype)]
         if not floats:
             return updates
-        means = [total * (1.0 / self._ranks) for total in all_reduce([update.value for update in floats])]
+        means = [total * (1.0 / self.ranks) for total in all_reduce([update.value for update in floats])]
         others = [update for update in updates if update not in floats]
         return others + [self.graph.assign(update.variable, mean) for update, mean in zip(floats, means)]
 
@@ -304,11 +305,12 @@ class Programs:
                 self._placeholders[path, spec] = self.graph.placeholder(spec.shape, spec.dtype, name)
             yield self._placeholders[path, spec]
 
-    def _called(self, x, training=False, mask=None):
-        """Returns the model's result for x, computed in the training's type. mask: the examples that count."""
+    def _called(self, x, training=False, mask=None, exchanges=True):
+        """Returns the model's result for x, computed in the training's type. mask: the examples that count. exchanges:
+        False for a program that one process may run alone."""
         if is_half(self.dtype):
             x = convert(lambda tensor: cast(tensor, self.dtype) if is_float(tensor.dtype) else tensor, x)
-        with calling(self.dtype, mask, self._rank if training else 0, self._synchronized and training):
+        with calling(self.dtype, mask, self._rank if training else 0, self._synchronized and training and exchanges):
             return self.model(x, training=training)
 
     def _totals(self, kind: str) -> dict[str, State]:

@@ -106,7 +106,14 @@ class Trainer:
             raise mistake("Trainer", "Expected steps_per_dispatch of 1 for several processes, got more")
         measures = Measures(loss, metrics, loss_weights)
         self._programs = Programs(
-            model, measures, self.optimizer, dtype, check_finite, self._rank, self._ranks, bool(sync_batch_norm)
+            model,
+            measures,
+            self.optimizer,
+            dtype,
+            check_finite,
+            self._rank,
+            self._ranks,
+            bool(sync_batch_norm) and self._ranks > 1,
         )
         self._check_finite = check_finite
         self._callbacks: list[Callback] = []

@@ -1,6 +1,5 @@
 """Sums and copies between processes, which mpirun starts."""
 
-import json
 import os
 import re
 import subprocess
@@ -13,50 +12,6 @@ import pytest
 
 import alloy as al
 from alloy.tools import launch
-
-SEEDED = """
-import json, sys
-import ml_dtypes
-import numpy as np
-import alloy as al
-from alloy.tools import launch
-
-rank, size = al.distributed.rank(), al.distributed.size()
-
-def given(rank):
-    rng = np.random.default_rng(rank)
-    return {
-        "float32": rng.normal(size=(7, 143)).astype(np.float32),
-        "float64": rng.normal(size=3),  # some parts are empty
-        "bfloat16": rng.integers(-8, 8, 10).astype(ml_dtypes.bfloat16),
-        "int64": rng.integers(-(2**40), 2**40, (2, 3)),
-        "int32": np.zeros((2, 0, 3), np.int32),
-        "numbers": (rank + 1, [0.25 * rank]),
-    }
-
-def tell(**values):
-    print(json.dumps({"rank": rank, **values}), flush=True)
-"""
-
-
-@pytest.fixture
-def launched(tmp_path):
-    """Runs code behind SEEDED in so many processes: gives their told values by rank, or the failed process."""
-
-    def run(processes, code, fails=False):
-        script = tmp_path / "script.py"
-        script.write_text(SEEDED + code)
-        command = [sys.executable, "-m", "alloy.tools.cli", "launch", "-n", str(processes), "--threads", "1", script]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        if fails:
-            assert done.returncode != 0
-            return done
-        assert done.returncode == 0, done.stderr
-        told = sorted((json.loads(line) for line in done.stdout.splitlines()), key=lambda values: values["rank"])
-        assert [values["rank"] for values in told] == [*range(processes)]
-        return told
-
-    return run
 
 
 @pytest.mark.parametrize(
