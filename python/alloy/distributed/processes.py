@@ -201,12 +201,9 @@ def _by_type(arrays) -> list[list[np.ndarray]]:
 
 def _sum_in_step(ring: Ring, operands, results, dtypes) -> None:
     """Computes the op all_reduce: writes sums over all processes into the results. All are memory of these types."""
-    arrays = []
-    for operand, result, dtype in zip(operands, results, dtypes):
-        arrays.append(np.asarray(result).view(numpy_dtype(dtype)))
-        arrays[-1][...] = np.asarray(operand).view(numpy_dtype(dtype))
-    for some in _by_type(arrays):
-        ring.all_reduce(some)
+    arrays, sums = ([np.asarray(m).view(numpy_dtype(t)) for m, t in zip(all, dtypes)] for all in (operands, results))
+    for some, into in zip(_by_type(arrays), _by_type(sums)):
+        ring.all_reduce(some, into)
 
 
 def Optimizer(optimizer):

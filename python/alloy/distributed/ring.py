@@ -93,30 +93,34 @@ class Ring:
                 f"{here} in rank {self.rank} and {there}, or another call, in rank {others[0]}",
             )
 
-    def all_reduce(self, arrays: list[np.ndarray]) -> None:
-        """Adds up the arrays of all processes, in each of them. The arrays have one type and one axis.
+    def all_reduce(self, arrays: list[np.ndarray], into: list[np.ndarray] | None = None) -> None:
+        """Adds up the arrays of all processes, in each of them. The arrays have one type and one axis. into: arrays for
+        the sums; None: the arrays themselves.
 
         They are added as if they were joined and divided into `size` parts. Part i of the sum is made in the order of
         ranks from i on, cyclically: so each process sends it once, and the finished sum once, which are
         2 (size - 1) / size times the arrays' bytes. ValueError: the process before gave arrays of other sizes."""
         total = sum(array.size for array in arrays)
-        parts = [_cut(arrays, total * i // self.size, total * (i + 1) // self.size) for i in range(self.size)]
+        ends = [total * i // self.size for i in range(self.size + 1)]
+        given, sums = ([_cut(all, *ends[i : i + 2]) for i in range(self.size)] for all in (arrays, into or arrays))
         tag = zlib.crc32(f"{arrays[0].dtype} {[array.size for array in arrays]}".encode()) % _TAGS
         with self._turn:
             most = -(-total // self.size) * arrays[0].itemsize
             if self._received.size < most:
                 self._received = np.empty(most, np.uint8)
+            sent = given[self.rank]
             for step in range(self.size - 1):
-                sent, part = parts[(self.rank - step) % self.size], parts[(self.rank - step - 1) % self.size]
+                part = (self.rank - step - 1) % self.size
                 incoming, begin = [], 0
-                for piece in part:
+                for piece in given[part]:
                     incoming.append(self._received[begin : begin + piece.nbytes].view(piece.dtype))
                     begin += piece.nbytes
                 self._pass_on(sent, incoming, tag)
-                for given, piece in zip(incoming, part):
-                    np.add(given, piece, out=piece)
+                sent = sums[part]
+                for before, own, total in zip(incoming, given[part], sent):
+                    np.add(before, own, out=total)
             for step in range(self.size - 1):
-                self._pass_on(parts[(self.rank + 1 - step) % self.size], parts[(self.rank - step) % self.size], tag)
+                self._pass_on(sums[(self.rank + 1 - step) % self.size], sums[(self.rank - step) % self.size], tag)
 
     def broadcast(self, arrays: list[np.ndarray], root: int) -> None:
         """Copies the arrays of rank `root` into those of all processes."""

@@ -387,9 +387,10 @@ class Layer:
         call, state = self._running("random"), self._random_state(self.graph)
         before = self.now(state) if call.training else state if call.drawn is None else call.drawn
         # Each process draws with a key of its own (the last number of the state), and leaves the state of all.
-        key = np.array([0] * (before.shape[0] - 1) + [settings().rank], np.int32) if settings().rank else None
-        numbers, following = draw(before if key is None else before + key, *operands, **options)
-        if key is not None:
+        key = np.zeros(state.shape, np.int32)
+        key[-1] = settings().rank
+        numbers, following = draw(before + key if key.any() else before, *operands, **options)
+        if key.any():
             following = following - key
         if call.training:
             self.leave(state, following)

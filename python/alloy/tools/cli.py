@@ -63,6 +63,7 @@ def train(
     lr: float = typer.Option(None, metavar="RATE", help="The optimizer's learning rate."),
     seed: int = typer.Option(None, metavar="N", min=0, help="Sets initial weights and the order of examples."),
     dtype: str = _DTYPE,
+    distributed: bool = typer.Option(None, "--distributed", help="Train in all processes that mpirun started."),
     output: Path = typer.Option(None, metavar="PATH", help="The run's directory; runs/NAME without it."),
     resume: bool = typer.Option(False, "--resume", help="Continue the interrupted run in that directory."),
 ):
@@ -72,7 +73,16 @@ def train(
     (config.toml), a checkpoint, and the history as a table and as an image. `alloy train RUN/config.toml` makes the
     same model again, to the bit. Ctrl-C saves the checkpoint."""
     settings = _settings(
-        config, model=model, data=data, path=path, epochs=epochs, batch_size=batch_size, lr=lr, seed=seed, dtype=dtype
+        config,
+        model=model,
+        data=data,
+        path=path,
+        epochs=epochs,
+        batch_size=batch_size,
+        lr=lr,
+        seed=seed,
+        dtype=dtype,
+        distributed=distributed,
     )
     output = output or run.place(config, settings)
     made = run.made(settings)
@@ -83,10 +93,12 @@ def train(
 def _trained(made, output, resume):
     if resume:
         run.require_same(made.settings, output)
-    run.write(made.settings, output / "config.toml")
+    is_first = not made.settings.get("distributed") or al.distributed.rank() == 0  # it writes the files
     checkpoint = output / "checkpoint.safetensors"
-    if not resume:
-        checkpoint.unlink(missing_ok=True)
+    if is_first:
+        run.write(made.settings, output / "config.toml")
+        if not resume:
+            checkpoint.unlink(missing_ok=True)
     try:
         history = made.trainer.fit(
             made.train,
@@ -99,15 +111,22 @@ def _trained(made, output, resume):
         if checkpoint.exists():
             raise _Interrupted(f"interrupted; alloy train {output / 'config.toml'} --resume goes on") from None
         raise
-    al.save(made.trainer.model, output / "model.safetensors")
-    files = ["model.safetensors", "config.toml", checkpoint.name, "history.csv"]
+    if is_first:
+        _write_outcome(made.trainer.model, history, output)
+    if made.validation is not None:
+        size = run.batch_size(made.settings, made.validation)
+        values = made.trainer.evaluate(made.validation, size)
+        if is_first:
+            typer.echo(f"test {_values(values)}")
+
+
+def _write_outcome(model, history, output):
+    al.save(model, output / "model.safetensors")
+    files = ["model.safetensors", "config.toml", "checkpoint.safetensors", "history.csv"]
     if any(history.values()):
         history.plot(output / "history.png")
         files.append("history.png")
     typer.echo(f"saved in {output}:\n  {', '.join(files)}")
-    if made.validation is not None:
-        size = run.batch_size(made.settings, made.validation)
-        typer.echo(f"test {_values(made.trainer.evaluate(made.validation, size))}")
 
 
 class _Interrupted(Exception):

@@ -252,11 +252,12 @@ def prove(directory: Path) -> None:
 
 
 def require_same(settings: dict, directory: Path) -> None:
-    """Raises a ValueError if the run in the directory was begun with other settings; only epochs may differ."""
+    """Raises a ValueError if the run in the directory was begun with other settings; only epochs, threads and processes
+    may differ."""
     path = directory / "config.toml"
     before = read(path) if path.is_file() else settings
     for key in {**settings, **before}:
-        if key not in ("epochs", "threads") and settings.get(key) != before.get(key):
+        if key not in ("epochs", "threads", "distributed") and settings.get(key) != before.get(key):
             raise ValueError(
                 f"[config] Expected the settings that the run was begun with, got another {key}; alloy train {path} "
                 "--resume goes on with them."

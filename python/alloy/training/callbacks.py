@@ -27,9 +27,11 @@ class Callback:
     it from the device. epoch and batch count from 0; batch is the last one that has begun.
 
     state: a dict of numbers, strings, arrays of numbers, and lists and dicts of these, which checkpoints hold: keep
-    everything there that must survive from epoch to epoch. TypeError: a method is named like one of these moments but
-    is never called."""
+    everything there that must survive from epoch to epoch. by_first_process: True for a callback that writes files: of
+    several processes, only the first calls its methods. TypeError: a method is named like one of these moments but is
+    never called."""
 
+    by_first_process: bool = False
     trainer: Any = None  # a Trainer, which imports this module: set by fit before it calls anything here
     state: dict
 
@@ -275,6 +277,8 @@ class CSVLogger(Callback):
     """Writes a line of comma-separated values after each epoch into a file, whose first line has their names; arrays
     are left out. A resumed fit continues after the lines of its earlier epochs."""
 
+    by_first_process = True
+
     def __init__(self, path):
         super().__init__()
         self.path = path
@@ -306,6 +310,8 @@ class CSVLogger(Callback):
 class TensorBoard(Callback):
     """Writes the values of each epoch into a directory for TensorBoard, as Keras does: the training's into "train", the
     validation's into "validation". ImportError: the package tensorboardX is missing."""
+
+    by_first_process = True
 
     def __init__(self, directory):
         super().__init__()

@@ -304,7 +304,8 @@ class Trainer:
 
     def _call(self, moment, *arguments, logs=None):
         for callback in self._callbacks:
-            getattr(callback, moment)(*arguments, logs)
+            if self._rank == 0 or not callback.by_first_process:
+                getattr(callback, moment)(*arguments, logs)
 
     def _look(self, data, own=False) -> dict:
         """Reads the present epoch's values so far: of all processes, which all call it, or of this one.
@@ -508,7 +509,7 @@ class Trainer:
 
     def _load(self, path) -> None:
         progress = {part: variable.name for part, variable in self._programs.progress.variables.items()}
-        record = None
+        record: Any = None
         if self._rank == 0:
             record = checkpoint.read_training(
                 path, self._programs.lasting, progress, self._batches, len(self._callbacks)

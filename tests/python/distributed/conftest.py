@@ -44,7 +44,10 @@ def launched(tmp_path):
             assert done.returncode != 0
             return done
         assert done.returncode == 0, done.stderr
-        told = sorted((json.loads(line) for line in done.stdout.splitlines()), key=lambda values: values["rank"])
+        told = sorted(
+            (json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"),
+            key=lambda values: values["rank"],
+        )
         assert [values["rank"] for values in told] == [*range(processes)]
         return told
 

@@ -64,7 +64,7 @@ tell(right=bool(np.all(found == 10)), sent=processes._ring().sent)
 
 def test_processes_that_share_batches_train_as_one(launched):
     page = (Path(__file__).parents[3] / "docs/guides/distributed.md").read_text()
-    (program,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    program = "\n".join(re.findall(r"```python\n(.*?)```", page, re.S))
     program = program.replace("print(", "str(") + "tell(error=float(error), weights=[v.numpy().ravel().tolist() for v "
     program += "in model.variables])"
     (alone,) = launched(1, program)

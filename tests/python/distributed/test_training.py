@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -301,3 +302,18 @@ def test_one_process_trains_as_without_the_word():
         trainer.fit((x, x[:, :1]), 2, 8, progress=False)
         states.append([v.numpy().tobytes() for v in model.variables])
     assert states[0] == states[1]
+
+
+def test_a_run_of_the_command_writes_its_files_once(tmp_path):
+    command = [sys.executable, "-m", "alloy.tools.cli", "train", "--epochs", "2", "--output", "run", "--seed", "1"]
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, timeout=120)
+    alone = (tmp_path / "run/history.csv").read_text()
+    mpirun = [launch.launcher(), "-n", "2", *command, "--distributed"]
+    done = subprocess.run(
+        mpirun, env=launch.environment(2, 1), cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0 and done.stdout.count("saved in run") == 1, done.stderr
+    assert "distributed = true" in (tmp_path / "run/config.toml").read_text()
+    shared = (tmp_path / "run/history.csv").read_text()
+    rows = [[float(number) for line in text.splitlines()[1:] for number in line.split(",")] for text in (alone, shared)]
+    assert len(rows[0]) == len(rows[1]) > 4 and rows[1] == pytest.approx(rows[0], rel=0.1)

@@ -12,6 +12,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import alloy as al
+from alloy.tools import launch
 from kinds import HAS_BFLOAT16
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -206,6 +207,18 @@ def test_sweep(monkeypatch):
     program = [sys.executable, ROOT / "examples" / "sweep.py", "--processes", "1", "--epochs", "1", "--rates", "0.01"]
     line = subprocess.run(program, check=True, capture_output=True, text=True, timeout=60).stdout
     assert number(line, "accuracy") == pytest.approx(module("sweep").accuracy(0.01, 1), abs=1e-3)
+
+
+def test_distributed(tmp_path):
+    """Two processes end as one."""
+    program, accuracies = (ROOT / "examples" / "distributed").with_suffix(".py"), []
+    for processes in (1, 2):
+        command = launch.command(processes, str(program), ["--epochs", "3"])
+        environment = launch.environment(processes, 1)
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert f", processes {processes}\n" in done.stdout, done.stderr
+        accuracies.append(number(done.stdout.splitlines()[-1].partition(",")[0], "accuracy"))
+    assert accuracies[0] > 0.9 and accuracies[1] == pytest.approx(accuracies[0], abs=0.006)  # two of 359 images
 
 
 def test_cross_validation(run):
