@@ -203,7 +203,7 @@ def _sum_in_step(ring: Ring, operands, results, dtypes) -> None:
     """Computes the op all_reduce: writes sums over all processes into the results. All are memory of these types."""
     arrays, sums = ([np.asarray(m).view(numpy_dtype(t)) for m, t in zip(all, dtypes)] for all in (operands, results))
     for some, into in zip(_by_type(arrays), _by_type(sums)):
-        ring.all_reduce(some, into)
+        ring.all_reduce(some, into, _core.threads() or 1)
 
 
 def Optimizer(optimizer):

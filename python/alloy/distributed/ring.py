@@ -5,13 +5,16 @@ import sys
 import threading
 import time
 import zlib
+from typing import NoReturn
 
 import numpy as np
 
+from alloy.distributed.shared_memory import SharedMemory, cut
 from alloy.messages.location import mistake
 
 _MOST_BYTES = 2**30  # of a message; MPI counts with 32 bits
-_QUICK = 200  # tries before a wait sleeps
+_QUICK = 200  # tries before a wait looks for other processes, and may sleep
+_LEAST_RATE = 1e8  # bytes in a second, of a network on which a wait stays awake
 _LONGEST_PAUSE = 1e-3  # seconds; Ctrl-C and other processes on the same cores wait no longer
 _GRACE = 5.0  # seconds for the last messages of a process that has ended
 _PATIENCE = 10.0  # seconds in which all processes say why they end
@@ -28,6 +31,11 @@ class Ring:
         self._turn = threading.Lock()
         self._abandoned = []  # requests whose memory MPI may still write, after an exception
         self._received = np.empty(0, np.uint8)  # memory of all_reduce, which keeps it
+        here = communicator.Split_type(mpi.COMM_TYPE_SHARED)
+        self._shared = None  # unless all processes are on one host
+        if here.size == communicator.size > 1:
+            self._shared = SharedMemory(communicator.rank, here.size, self._gather, self._meet, self._refuse)
+        here.Free()
         self._left: dict[int, str] = {}  # the ranks that have ended, with the reasons of those that failed
         self.rank: int = communicator.rank
         self.size: int = communicator.size
@@ -68,14 +76,20 @@ class Ring:
 
     def barrier(self) -> None:
         with self._turn:
-            self._wait("barrier", [self._communicator.Ibarrier()])
+            self._meet("barrier")
 
     def gathered(self, op: str, own: np.ndarray) -> np.ndarray:
         """Returns the arrays of all processes, which have one shape and type, along a new first axis."""
-        given = np.empty((self.size, *own.shape), own.dtype)
         with self._turn:
-            self._wait(op, [self._communicator.Iallgather(own, given)])
+            return self._gather(own, op)
+
+    def _gather(self, own: np.ndarray, op: str = "all_reduce") -> np.ndarray:
+        given = np.empty((self.size, *own.shape), own.dtype)
+        self._wait(op, [self._communicator.Iallgather(own, given)])
         return given
+
+    def _meet(self, op: str = "all_reduce") -> None:
+        self._wait(op, [self._communicator.Ibarrier()])
 
     def require_same(self, op: str, arrays) -> None:
         """Raises a ValueError in all processes unless all call the same op with arrays of the same shapes and types."""
@@ -93,17 +107,25 @@ class Ring:
                 f"{here} in rank {self.rank} and {there}, or another call, in rank {others[0]}",
             )
 
-    def all_reduce(self, arrays: list[np.ndarray], into: list[np.ndarray] | None = None) -> None:
+    def all_reduce(self, arrays: list[np.ndarray], into: list[np.ndarray] | None = None, threads: int = 1) -> None:
         """Adds up the arrays of all processes, in each of them. The arrays have one type and one axis. into: arrays for
-        the sums; None: the arrays themselves.
+        the sums; None: the arrays themselves. threads: that copy and add, where processes share memory.
 
         They are added as if they were joined and divided into `size` parts. Part i of the sum is made in the order of
         ranks from i on, cyclically: so each process sends it once, and the finished sum once, which are
         2 (size - 1) / size times the arrays' bytes. ValueError: the process before gave arrays of other sizes."""
         total = sum(array.size for array in arrays)
         ends = [total * i // self.size for i in range(self.size + 1)]
-        given, sums = ([_cut(all, *ends[i : i + 2]) for i in range(self.size)] for all in (arrays, into or arrays))
         tag = zlib.crc32(f"{arrays[0].dtype} {[array.size for array in arrays]}".encode()) % _TAGS
+        if self._shared is not None:
+            with self._turn:
+                if not self._shared.reserve(total * arrays[0].itemsize):
+                    self._shared = None
+                else:
+                    self._shared.all_reduce(arrays, into or arrays, tag, threads)
+                    self.sent += 2 * (self.size - 1) * total * arrays[0].itemsize // self.size
+                    return
+        given, sums = ([cut(all, *ends[i : i + 2]) for i in range(self.size)] for all in (arrays, into or arrays))
         with self._turn:
             most = -(-total // self.size) * arrays[0].itemsize
             if self._received.size < most:
@@ -117,8 +139,9 @@ class Ring:
                     begin += piece.nbytes
                 self._pass_on(sent, incoming, tag)
                 sent = sums[part]
-                for before, own, total in zip(incoming, given[part], sent):
-                    np.add(before, own, out=total)
+                with np.errstate(all="ignore"):  # an infinite gradient is no fault of the sum
+                    for before, own, total in zip(incoming, given[part], sent):
+                        np.add(before, own, out=total)
             for step in range(self.size - 1):
                 self._pass_on(sums[(self.rank + 1 - step) % self.size], sums[(self.rank - step) % self.size], tag)
 
@@ -135,6 +158,7 @@ class Ring:
             [self._communicator.Irecv(message, before, tag) for message in self._messages(received)]
             + [self._communicator.Isend(message, after, tag) for message in self._messages(sent)],
             lambda: self._require_tag(before, tag),
+            busy=sum(piece.nbytes for piece in sent) / _LEAST_RATE,
         )
         self.sent += sum(piece.nbytes for piece in sent)
 
@@ -142,11 +166,14 @@ class Ring:
         """Raises a ValueError if the process before sends arrays that this one does not expect."""
         status = self._mpi.Status()
         if self._communicator.Iprobe(before, status=status) and status.tag != tag:
-            raise mistake(
-                "all_reduce",
-                f"Expected the same call with arrays of the same sizes and types in all processes, got another in rank "
-                f"{before} than in rank {self.rank}",
-            )
+            self._refuse(before)
+
+    def _refuse(self, other: int) -> NoReturn:
+        raise mistake(
+            "all_reduce",
+            "Expected the same call with arrays of the same sizes and types in all processes, got another in rank "
+            f"{other} than in rank {self.rank}",
+        )
 
     def _messages(self, arrays):
         """Divides the arrays' memory into messages of bytes, which need no type of MPI."""
@@ -157,19 +184,22 @@ class Ring:
             for i in range(0, memory.size, _MOST_BYTES)
         ]
 
-    def _wait(self, op: str, requests, look=lambda: None) -> None:
+    def _wait(self, op: str, requests, look=lambda: None, busy: float = 0.0) -> None:
         """Waits for the requests. ConnectionError: another process has ended, so that they would never be met. look:
-        called from time to time in a long wait."""
-        tries, pause, began = 0, 1e-5, time.monotonic()
+        called from time to time in a long wait. busy: seconds before it sleeps; MPI sends only while it is asked."""
+        tries, began = 0, time.monotonic()
         try:
             while not self._mpi.Request.Testall(requests):
                 tries += 1
-                if tries > _QUICK:
-                    self._require_all_here(op, time.monotonic() - began)
-                    if time.monotonic() - began > _GRACE:
-                        look()
-                    time.sleep(pause)
-                    pause = min(2 * pause, _LONGEST_PAUSE)
+                if tries % _QUICK:
+                    continue
+                waited = time.monotonic() - began
+                self._require_all_here(op, waited)
+                if waited > _GRACE:
+                    look()
+                if waited >= busy:
+                    tries = -1  # asks once after each pause
+                    time.sleep(min(waited / 8, _LONGEST_PAUSE))
         except BaseException:
             self._abandoned += requests
             raise
@@ -181,13 +211,3 @@ class Ring:
         if self._left and waited > _GRACE:
             ended = next(iter(self._left))
             raise mistake(op, f"Rank {ended} has ended; rank {self.rank} waits for it", ConnectionError)
-
-
-def _cut(arrays, begin: int, end: int) -> list[np.ndarray]:
-    """Returns the pieces of the arrays that are the elements from `begin` to `end` of all."""
-    pieces = []
-    for array in arrays:
-        if begin < array.size and end > 0:
-            pieces.append(array[max(begin, 0) : end])
-        begin, end = begin - array.size, end - array.size
-    return [piece for piece in pieces if piece.size]

@@ -34,6 +34,10 @@ for key in ("float32", "float64", "bfloat16", "int64", "int32"):
     assert found[key].dtype == parts[0][key].dtype and found[key].shape == exact.shape
     assert np.all(np.abs(found[key].astype(np.float64) - exact) <= bound * (key == "float32") + 1e-14), key
 assert found["numbers"] == (size * (size + 1) // 2, [0.125 * size * (size - 1)])
+from alloy.distributed import processes
+shares_memory, processes._ring()._shared = processes._ring()._shared is not None, None
+by_messages = al.distributed.all_reduce(given(rank))
+assert shares_memory and all(np.array_equal(found[key], by_messages[key]) for key in ("float32", "float64", "int64"))
 tell(bits=[zlib.crc32(found[key].tobytes()) for key in ("float32", "float64")], threads=al.threads())
 """
     told = launched(processes, code) + (launched(processes, code) if processes == 3 else [])
@@ -51,14 +55,16 @@ tell(numbers=found["numbers"], flag=al.distributed.broadcast(np.array([rank == 0
     assert {str((values["numbers"], values["flag"])) for values in launched(3, code)} == {"([3, [0.5]], [True])"}
 
 
-def test_each_process_sends_twice_the_array_less_its_share(launched):
+@pytest.mark.parametrize("by_messages", [True, False])
+def test_each_process_sends_twice_the_array_less_its_share(by_messages, launched):
     code = """
 from alloy.distributed import processes, ring
 ring._MOST_BYTES = 1000  # so that a part is of many messages
+processes._ring()._shared = None if MESSAGES else processes._ring()._shared
 found = al.distributed.all_reduce(np.full(100_001, rank + 1, np.float32))
 tell(right=bool(np.all(found == 10)), sent=processes._ring().sent)
 """
-    for values in launched(4, code):
+    for values in launched(4, code.replace("MESSAGES", str(by_messages))):
         assert values["right"] and values["sent"] == pytest.approx(2 * 3 / 4 * 4 * 100_001, rel=1e-4)
 
 

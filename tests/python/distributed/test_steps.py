@@ -74,10 +74,13 @@ tell()
     launched(2, code)
 
 
-def test_other_arrays_in_a_step_are_told(launched):
-    code = """
-from alloy.distributed import ring
+@pytest.mark.parametrize("by_messages", [True, False])
+def test_other_arrays_in_a_step_are_told(by_messages, launched):
+    code = f"""
+from alloy.distributed import processes, ring
 ring._GRACE = 0.5
+if {by_messages}:
+    processes._ring()._shared = None
 graph = al.Graph()
 x = graph.placeholder((None,))
 step = graph.compile([x], [al.distributed.all_reduce(x)])
