@@ -28,20 +28,25 @@ class SharedMemory:
         known = self._segments[self._turn]
         if known and len(known[0]) >= count:
             return True
-        count = 1 << max(count - 1, 1).bit_length()
+        count = 1 << max(count - 1, 7).bit_length()
+        secret = int.from_bytes(os.urandom(7), "little")  # in the memory, by which another process knows it
         try:
             own = os.memfd_create("alloy")
             os.ftruncate(own, count)
+            os.pwrite(own, secret.to_bytes(8, "little"), 0)
         except (AttributeError, OSError):  # not Linux; no memory
             own = -1
-        places = self._same(lambda found: found[:, 0] < 0, -os.getpid(), own)
         made = []
         try:
-            for process, number in places:
+            for process, number, expected in self._same(lambda found: found[:, 0] < 0, -os.getpid(), own, secret):
                 file = os.open(f"/proc/{-process}/fd/{number}", os.O_RDWR)
-                made.append(mmap.mmap(file, count))
-                os.close(file)
-        except OSError:  # a process in another container
+                try:
+                    if os.pread(file, 8, 0) != int(expected).to_bytes(8, "little"):
+                        raise OSError("another process of that number, in another container")
+                    made.append(mmap.mmap(file, count))
+                finally:
+                    os.close(file)
+        except OSError:
             made = []
         sees = self._gathered(np.array([len(made) == self._size]))  # behind it, all have opened the files
         if own >= 0:
@@ -52,7 +57,7 @@ class SharedMemory:
         return True
 
     def _same(self, what, *own) -> np.ndarray:
-        """Returns the pairs of integers of all processes; what(pairs) is the same in all."""
+        """Returns the rows of integers of all processes; what(rows) is the same in all."""
         found = self._gathered(np.array(own, np.int64))
         others = np.flatnonzero(np.any(np.reshape(what(found) != what(found)[self._rank], (self._size, -1)), axis=1))
         if others.size:
@@ -90,7 +95,7 @@ class SharedMemory:
 
         threads = threads if total * dtype.itemsize >= _WORTH_THREADS else 1
         self._divided(write, 0, total, threads)
-        self._same(lambda found: found, tag, total)  # when it returns, all have written
+        self._same(lambda found: found, tag, total, 0)  # when it returns, all have written
         self._divided(add, ends[self._rank], ends[self._rank + 1], threads)
         self._barrier()
         self._divided(read, 0, total, threads)

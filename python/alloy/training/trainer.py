@@ -301,6 +301,8 @@ class Trainer:
             for callback in self._callbacks:
                 if isinstance(callback, Checkpoint):
                     callback.save_if_due()
+        if self._ranks > 1:  # if one stops, all do
+            self.stop_training = processes.all_reduce(int(self.stop_training)) > 0
 
     def _call(self, moment, *arguments, logs=None):
         for callback in self._callbacks:

@@ -254,6 +254,17 @@ tell(said=said, sum=al.distributed.all_reduce(1))
             assert expected in said
 
 
+def test_all_stop_where_one_stops(launched):
+    code = """
+class Stops(al.Callback):
+    def on_epoch_end(self, epoch, logs):
+        self.trainer.stop_training = rank == 1 and epoch == 1
+
+tell(epochs=len(trained(mlp(), rows[:, 0], al.SGD(0.1), 5, callbacks=[Stops()])["loss"]))
+"""
+    assert [values["epochs"] for values in launched(2, NETWORKS + code)] == [2, 2]
+
+
 def test_a_drift_of_variables_names_the_variable(launched):
     code = """
 class Drifts(al.Callback):
