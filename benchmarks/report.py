@@ -177,7 +177,8 @@ def markdown(results):
     text = [
         "# Alloy beside its peers on one CPU",
         "",
-        f"Measured on {results['date']} by `benchmarks/run.py` in {results['rounds']} rounds. {WRITTEN}",
+        f"Measured on {results['date']} by `benchmarks/run.py` in {results['rounds']} rounds.",
+        WRITTEN,
         "",
         "![Step times of all frameworks as multiples of Alloy's](results.png)",
         "",

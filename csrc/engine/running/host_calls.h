@@ -1,5 +1,4 @@
-// The calls of functions on the host in a step, and the parts of the step between them. Private to
-// the engine.
+// The calls of functions on the host in a step, and the parts of the step between them. Private to the engine.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class SharedMemory:
         self._rank, self._size, self._gathered, self._barrier, self._refuse = rank, size, gathered, barrier, refuse
         self._segments: list[list[mmap.mmap]] = [[], []]  # by turn and rank
         self._turn = 0
-        self._threads = None
+        self._threads: Any = None
 
     def reserve(self, count: int) -> bool:
         """Makes the next segments hold so many bytes. Returns False, in all processes, if they cannot see each other's
@@ -105,6 +105,8 @@ class SharedMemory:
         if threads == 1:
             return work(begin, end)
         if self._threads is None:
+            from concurrent.futures import ThreadPoolExecutor  # only here: it takes milliseconds to import
+
             self._threads = ThreadPoolExecutor(threads, "alloy sums")
         ends = [begin + (end - begin) * i // threads for i in range(threads + 1)]
         list(self._threads.map(work, ends[:-1], ends[1:]))

@@ -274,12 +274,14 @@ class Programs:
 
     def _averaged(self, updates: list[Update]) -> list[Update]:
         """Returns the updates; variables of floats, such as moving averages, get the mean over all processes."""
-        floats = [update for update in updates if self.ranks > 1 and is_float(update.variable.dtype)]
-        if not floats:
+        others = [update for update in updates if not is_float(update.variable.dtype)]
+        floats = [update for update in updates if is_float(update.variable.dtype)]
+        if self.ranks == 1 or not floats:
             return updates
-        means = [total * (1.0 / self.ranks) for total in all_reduce([update.value for update in floats])]
-        others = [update for update in updates if update not in floats]
-        return others + [self.graph.assign(update.variable, mean) for update, mean in zip(floats, means)]
+        totals = all_reduce([update.value for update in floats])
+        return others + [
+            self.graph.assign(update.variable, total * (1.0 / self.ranks)) for update, total in zip(floats, totals)
+        ]
 
     def _held_back(self, update: Update, taken: Tensor) -> Update:
         """Returns the update; where `taken` is false, the variable keeps its value."""

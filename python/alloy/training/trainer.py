@@ -195,7 +195,7 @@ class Trainer:
             batches = {"count": data.length, "size": data.rows, "seed": self.seed}
             if self._ranks > 1:
                 self._require_same(parts, batches | {"epochs": epochs})
-                data = data._shares(self._rank, self._ranks)
+                data = self._own(data)
             self._begin(callbacks, resume, batches)
             self._quantities = self._programs.quantities(validation is not None)
             self._warn_of_rate(epochs, data.length)
@@ -414,7 +414,7 @@ class Trainer:
             raise mistake("find_lr", "Expected an optimizer whose lr is a number, got a schedule")
         if not 0 < lowest < highest < math.inf:
             raise mistake("find_lr", f"Expected 0 < lowest < highest, got {lowest} and {highest}")
-        data = self._dataset("find_lr", data, batch_size, shuffle=True)
+        data = self._own(self._dataset("find_lr", data, batch_size, shuffle=True))
         step = self._programs.step(parts_of("find_lr", data))
 
         def train(batch, lr):
@@ -433,7 +433,7 @@ class Trainer:
     def profile(self, data, batch_size: int | None = None, *, runs: int = 10):
         """Measures the kernels of a training step (Executable.profile) on the first batch of data. Afterwards all
         variables have their values from before."""
-        data = self._dataset("profile", data, batch_size)
+        data = self._own(self._dataset("profile", data, batch_size))
         step = self._programs.step(parts_of("profile", data))
         arrays = leaves(next(data.epoch(0)))
         with self._unchanged():
@@ -442,7 +442,7 @@ class Trainer:
     def profile_input(self, data, batch_size: int | None = None, *, batches: int = 50) -> InputProfile:
         """Measures how long batches take to load, steps to compute, and both together, as in fit. Afterwards all
         variables have their values from before."""
-        data = self._dataset("profile_input", data, batch_size)
+        data = self._own(self._dataset("profile_input", data, batch_size))
         count = as_count("profile_input", "a number of batches", batches)
         step = self._programs.step(parts_of("profile_input", data))
         with self._unchanged():
@@ -522,6 +522,10 @@ class Trainer:
         self.history = History(record["history"])
         for callback, state in zip(self._callbacks, record["callbacks"]):
             callback.state = state
+
+    def _own(self, data):
+        """Returns this process's share of the batches."""
+        return data if self._ranks == 1 else data._shares(self._rank, self._ranks)
 
     def _require_same(self, parts, batches):
         """Raises ValueError in all processes unless all train the same."""

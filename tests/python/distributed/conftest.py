@@ -11,7 +11,6 @@ import json, sys
 import ml_dtypes
 import numpy as np
 import alloy as al
-from alloy.tools import launch
 
 rank, size = al.distributed.rank(), al.distributed.size()
 

@@ -37,7 +37,8 @@ assert found["numbers"] == (size * (size + 1) // 2, [0.125 * size * (size - 1)])
 from alloy.distributed import processes
 shares_memory, processes._ring()._shared = processes._ring()._shared is not None, None
 by_messages = al.distributed.all_reduce(given(rank))
-assert shares_memory and all(np.array_equal(found[key], by_messages[key]) for key in ("float32", "float64", "int64"))
+assert shares_memory or sys.platform != "linux"
+assert all(np.array_equal(found[key], by_messages[key]) for key in ("float32", "float64", "int64"))
 tell(bits=[zlib.crc32(found[key].tobytes()) for key in ("float32", "float64")], threads=al.threads())
 """
     told = launched(processes, code) + (launched(processes, code) if processes == 3 else [])

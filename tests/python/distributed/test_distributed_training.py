@@ -136,7 +136,7 @@ history = trainer.fit((rows[:, 0], targets), 3, 24, validation=(rows[:5, 0], tar
 told["r2"] = outcome(model, history) | trainer.evaluate((rows[:, 0], targets), 10)
 tell(**told)
 """
-    as_alone(code, (3,), 2e-5)
+    as_alone(code, (3,))
 
 
 def test_each_process_may_keep_its_own_statistics(launched):
@@ -254,6 +254,15 @@ tell(said=said, sum=al.distributed.all_reduce(1))
             assert expected in said
 
 
+def test_a_search_for_a_rate_is_that_of_one_process(as_alone):
+    code = """
+trainer = al.Trainer(mlp(), "softmax_cross_entropy", al.SGD(0.1), distributed=True)
+found = trainer.find_lr((rows[:96, 0], labels[:96]), 24, lowest=1e-3, highest=1.0, steps=12)
+tell(losses=found.losses, suggestion=found.suggestion)
+"""
+    as_alone(code, (2,))
+
+
 def test_all_stop_where_one_stops(launched):
     code = """
 class Stops(al.Callback):
@@ -304,6 +313,7 @@ tell(**outcome(model, history))
                 break
         running.stdout.read()
         assert running.wait(20) != 0 and time.monotonic() - began < 20
+    assert (tmp_path / "training.safetensors").exists()
     found = launched(2, NETWORKS + code)
     assert [values["state"] for values in found] == [values["state"] for values in whole]
 
