@@ -258,7 +258,7 @@ def test_a_search_for_a_rate_is_that_of_one_process(as_alone):
     code = """
 trainer = al.Trainer(mlp(), "softmax_cross_entropy", al.SGD(0.1), distributed=True)
 found = trainer.find_lr((rows[:96, 0], labels[:96]), 24, lowest=1e-3, highest=1.0, steps=12)
-tell(losses=found.losses, suggestion=found.suggestion)
+tell(losses=np.asarray(found.losses).tolist(), suggestion=float(found.suggestion))
 """
     as_alone(code, (2,))
 
