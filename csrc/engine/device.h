@@ -33,6 +33,9 @@
 // Ends the graph's run in progress, which then fails with MTLCommandBufferErrorTimeout; NO if there is none. Never
 // waits.
 - (BOOL)alloyInterrupt;
+// Sets a block that the following runs call with the position of each target whose elements will not change any more,
+// on a thread of their own; nil ends this. A run may leave out targets.
+- (void)alloySetTargetHandler:(void (^)(NSUInteger))handler;
 // The measured times: a dictionary for each kernel, in order of execution: name (may be empty), kind, shape, flops,
 // bytes, and in seconds total (all runs), begin and end (last run).
 - (NSArray*)alloyProfile;

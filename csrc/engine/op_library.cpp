@@ -116,7 +116,7 @@ std::vector<ir::Type> LibraryFunction::infer(const std::vector<ir::Type>& given,
 }
 
 std::string LibraryFunction::compute(const std::vector<ir::Type>& given, const std::vector<const void*>& operands,
-                                     const std::vector<ir::Type>& types, const std::vector<void*>& memory) const {
+                                     const std::vector<ir::Type>& types, const std::vector<void*>& memory, bool) const {
   std::vector<AlloyTensor> inputs, results;
   for (size_t i = 0; i < given.size(); ++i) inputs.push_back(tensor_of(given[i], const_cast<void*>(operands[i])));
   for (size_t i = 0; i < types.size(); ++i) results.push_back(tensor_of(types[i], memory[i]));

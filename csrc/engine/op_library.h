@@ -19,7 +19,8 @@ class LibraryFunction : public ir::NativeFunction, public HostFunction {
 
   std::vector<ir::Type> infer(const std::vector<ir::Type>& given, std::string& mistake) const override;
   std::string compute(const std::vector<ir::Type>& given, const std::vector<const void*>& operands,
-                      const std::vector<ir::Type>& types, const std::vector<void*>& results) const override;
+                      const std::vector<ir::Type>& types, const std::vector<void*>& results,
+                      bool meanwhile) const override;
 
   // The sentence for users, or empty.
   std::string text() const;

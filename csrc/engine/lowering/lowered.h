@@ -17,16 +17,14 @@ struct HostCall {
   std::shared_ptr<const HostFunction> function;
   std::string kind, name, location;  // of the op
   std::vector<size_t> operands, results;
+  size_t behind, due;  // the last part that computes an operand, the first one that needs a result
 };
 
-// The work of a step with ops on the host before its last part: stages, each a part and the calls after it.
+// The work of a step with ops on the host before its last part.
 struct LoweredHostCalls {
-  struct Stage {
-    std::shared_ptr<const Lowered> part;  // null if there is nothing to compute
-    std::vector<HostCall> calls;
-  };
-  std::vector<Stage> stages;
-  std::vector<ir::Type> values;  // the types of the numbered values
+  std::vector<std::shared_ptr<const Lowered>> parts;  // null if there is nothing to compute
+  std::vector<HostCall> calls;                        // in the order in which they are made
+  std::vector<ir::Type> values;                       // the types of the numbered values
 };
 
 // Nodes cannot be removed from a graph of the framework, so a step is lowered once and compiled as often as needed.

@@ -1,6 +1,8 @@
 #import "engine/lowering/lowered.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "engine/computable.h"
@@ -158,26 +160,65 @@ void lower(Graph& graph, const ir::Specialized& special, const std::vector<int64
   }
 }
 
-// Adds a call that depends on none of the others. Processes exchange all sums of a stage at once.
-void add_call(std::vector<HostCall>& calls, const ir::HostCall& call) {
+HostCall lowered_call(const ir::HostCall& call, size_t behind) {
   const ir::Op& op = *call.op;
-  const auto function = host_function(op);
-  const auto known = std::find_if(calls.begin(), calls.end(), [&](const HostCall& other) {
-    return op.code == ir::OpCode::all_reduce && other.function == function;
-  });
-  if (known != calls.end()) {
-    known->operands.insert(known->operands.end(), call.operands.begin(), call.operands.end());
-    known->results.insert(known->results.end(), call.results.begin(), call.results.end());
-    return;
-  }
   const std::string kind =
       op.attributes.has(ir::Attr::kFunction) ? op.attributes.word(ir::Attr::kFunction) : std::string(op.info().name);
-  calls.push_back({function, kind, op.name, op.location, call.operands, call.results});
+  return {host_function(op), kind, op.name, op.location, call.operands, call.results, behind, call.due};
+}
+
+// An operand of all_reduce and its sum.
+struct Term {
+  const ir::HostCall* call;
+  size_t computed, operand, result;  // the position of the operand's op in the step, and the numbers of the values
+  uint64_t bytes;
+};
+
+// Adds calls in the order in which the step computes the terms, so that sums travel while later terms are computed.
+void add_buckets(std::vector<HostCall>& calls, std::vector<Term> terms, size_t behind) {
+  const uint64_t most = host_function(*terms[0].call->op)->call_bytes();
+  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.computed < b.computed; });
+  uint64_t bytes = most;
+  for (const Term& term : terms) {
+    if (bytes >= most) {
+      calls.push_back(lowered_call(*term.call, behind));
+      calls.back().operands.clear();
+      calls.back().results.clear();
+      bytes = 0;
+    }
+    calls.back().operands.push_back(term.operand);
+    calls.back().results.push_back(term.result);
+    bytes += term.bytes;
+  }
+}
+
+// Adds the calls behind a part. Processes exchange all sums of a type that are due at the same time together.
+void add_calls(std::vector<HostCall>& calls, const std::vector<ir::HostCall>& given, size_t behind,
+               const std::unordered_map<const ir::Op*, size_t>& order) {
+  std::map<std::pair<size_t, ir::DType>, std::vector<Term>> terms;  // by the part that needs the sums, and type
+  std::vector<HostCall> made;
+  for (const ir::HostCall& call : given) {
+    if (call.op->code != ir::OpCode::all_reduce) {
+      made.push_back(lowered_call(call, behind));
+      continue;
+    }
+    for (size_t i = 0; i < call.operands.size(); ++i) {
+      ir::Value v = call.op->operands[i];
+      while (v.op->info().facts.renames) v = v.op->operands[0];
+      terms[{call.due, v.dtype()}].push_back(
+          {&call, order.at(v.op), call.operands[i], call.results[i], v.type().byte_count()});
+    }
+  }
+  for (const auto& [key, some] : terms) add_buckets(made, some, behind);
+  std::stable_sort(made.begin(), made.end(), [](const HostCall& a, const HostCall& b) { return a.due < b.due; });
+  for (HostCall& call : made) calls.push_back(std::move(call));
 }
 
 // Cuts a step at its ops on the host and lowers the parts; `written` as for lower().
 void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector<int64_t>& written, Lowered& out) {
   ir::Cut cut = ir::cut(special);
+  std::unordered_map<const ir::Op*, size_t> order;
+  for (const auto& op : special.graph->body().ops) order.emplace(op.get(), order.size());
   const auto host_calls = std::make_shared<LoweredHostCalls>();
   host_calls->values = std::move(cut.values);
   for (size_t i = 0; i < cut.parts.size(); ++i) {
@@ -192,11 +233,10 @@ void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector
     const bool computes = is_last || !step.graph->body().results.empty();
     if (computes) lower(graph, step, is_last ? written : std::vector<int64_t>(), lowered);
     if (is_last) break;
-    LoweredHostCalls::Stage& stage = host_calls->stages.emplace_back();
-    if (computes) stage.part = own;
-    for (const ir::HostCall& call : part.calls) add_call(stage.calls, call);
+    host_calls->parts.push_back(computes ? own : nullptr);
+    add_calls(host_calls->calls, part.calls, i, order);
   }
-  for (const auto& stage : host_calls->stages) out.ops += stage.part ? stage.part->ops : 0;
+  for (const auto& part : host_calls->parts) out.ops += part ? part->ops : 0;
   out.host_calls = host_calls;
 }
 

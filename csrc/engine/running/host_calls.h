@@ -1,9 +1,11 @@
 // The calls of functions on the host in a step, and the parts of the step between them. Private to the engine.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/host_function.h"
 #import "engine/running/segment.h"
 
 namespace alloy::engine {
@@ -14,8 +16,9 @@ struct LoweredHostCalls;
 // A value that passes between executables and calls. Host and device share its memory if the device has such memory.
 class PassedValue {
  public:
-  // For a static type. All of this class must run inside on_device.
-  static PassedValue make(id<MTLDevice> device, const ir::Type& type);
+  // For a static type. memory: whole pages that hold the value if the device can use them; or null. All of this class
+  // must run inside on_device.
+  static PassedValue make(id<MTLDevice> device, const ir::Type& type, void* memory);
   PassedValue(PassedValue&&) = default;
   PassedValue& operator=(PassedValue&&) = default;
 
@@ -42,6 +45,7 @@ class Passed {
  private:
   friend class HostCalls;
   std::vector<PassedValue> values_ = {};
+  std::vector<std::shared_ptr<void>> owners_ = {};  // of the values' memory
 };
 
 class HostCalls {
@@ -50,8 +54,10 @@ class HostCalls {
   HostCalls(const Ref<id<MTLDevice>>& device, const Lowered& last);
   ~HostCalls();
 
-  // Runs these parts and calls the functions, all before it returns; the caller then runs the last part. Throws
-  // DeviceError or OutOfMemory if the device or a function failed; then no variable has changed.
+  // Runs these parts and calls the functions, all before it returns; the caller then runs the last part. A function is
+  // called once its operands are computed, while the rest of the part still runs if the device tells that, and always
+  // in the same order. Throws DeviceError or OutOfMemory if the device or a function failed; then no variable has
+  // changed.
   void run(id<MTLCommandQueue> queue, const FeedBytes* feeds);
   const Passed& passed() const { return passed_; }
   // Frees the memory of values and feeds until the next run; runs of the last part keep theirs.
@@ -61,19 +67,26 @@ class HostCalls {
   double add_times(std::vector<KernelTime>& out) const;
 
  private:
-  struct Stage;
+  struct Part;
   struct Taken {
     double total = 0, begin = 0, end = 0;
   };
+  class Arrivals;
 
-  void call(const HostCall& call);
+  void make_values();
+  // Runs a part and makes the calls from `next` on that can be made meanwhile; returns the next call.
+  size_t run_part(size_t index, size_t next, id<MTLCommandQueue> queue, const FeedBytes* feeds);
+  void make(size_t call, bool meanwhile);
 
   const Ref<id<MTLDevice>> device_;
   const std::shared_ptr<const LoweredHostCalls> lowered_;
   const bool assigns_;  // true if the last part assigns variables
-  std::vector<Stage> stages_;
+  const std::shared_ptr<Arrivals> arrivals_;
+  std::vector<Part> parts_;
   Passed passed_;
   bool is_timed_ = false;
+  double start_ = 0, end_ = 0;  // of the last run
+  std::vector<Taken> taken_;    // by call
 };
 
 }  // namespace alloy::engine

@@ -1,9 +1,14 @@
 #import "engine/running/host_calls.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 #include "engine/error.h"
-#include "engine/host_function.h"
+#include "engine/interruption.h"
 #import "engine/lowering/lowered.h"
 #import "engine/mps_types.h"
 
@@ -14,10 +19,17 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 }  // namespace
 
-PassedValue PassedValue::make(id<MTLDevice> device, const ir::Type& type) {
+PassedValue PassedValue::make(id<MTLDevice> device, const ir::Type& type, void* memory) {
   PassedValue made;
-  const size_t bytes = type.byte_count();
-  made.buffer_ = Ref<id<MTLBuffer>>::adopt([device newBufferWithLength:bytes options:MTLResourceStorageModeShared]);
+  const size_t bytes = type.byte_count(), page = getpagesize();
+  if (memory != nullptr) {
+    made.buffer_ = Ref<id<MTLBuffer>>::adopt([device newBufferWithBytesNoCopy:memory
+                                                                       length:(bytes + page - 1) / page * page
+                                                                      options:MTLResourceStorageModeShared
+                                                                  deallocator:nil]);
+  } else {
+    made.buffer_ = Ref<id<MTLBuffer>>::adopt([device newBufferWithLength:bytes options:MTLResourceStorageModeShared]);
+  }
   if (made.buffer_.get() != nil && [made.buffer_.get() contents] != nullptr) {
     made.data_ = Ref<MPSGraphTensorData*>::adopt([[MPSGraphTensorData alloc] initWithMTLBuffer:made.buffer_.get()
                                                                                          shape:mps_shape(type.shape)
@@ -42,64 +54,166 @@ void PassedValue::note_written() {
   if (array_) array_->write(copy_.data());
 }
 
-struct HostCalls::Stage {
-  Segment segment = {};  // none if the stage only has calls
+// The values that the part in progress has computed so far.
+class HostCalls::Arrivals {
+ public:
+  // Begins a run; returns its number.
+  uint64_t begin(size_t values) {
+    const std::lock_guard lock(mutex_);
+    is_here_.assign(values, false);
+    is_over_ = false;
+    return ++run_;
+  }
+  void note(size_t value) {
+    const std::lock_guard lock(mutex_);
+    is_here_[value] = true;
+    changed_.notify_all();
+  }
+  void note_end(uint64_t run) {
+    const std::lock_guard lock(mutex_);
+    if (run != run_) return;
+    is_over_ = true;
+    changed_.notify_all();
+  }
+  // Waits until these values are computed; false if the run ended without saying so.
+  bool wait_for(const std::vector<size_t>& values) {
+    std::unique_lock lock(mutex_);
+    const auto are_here = [&] {
+      return std::all_of(values.begin(), values.end(), [&](size_t value) { return is_here_[value]; });
+    };
+    while (!changed_.wait_for(lock, kAskInterval, [&] { return is_over_ || are_here(); })) {
+      lock.unlock();
+      ask_for_interruption();
+      lock.lock();
+    }
+    return !is_over_;
+  }
+  // True while the run goes on.
+  bool goes_on() {
+    const std::lock_guard lock(mutex_);
+    return !is_over_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<bool> is_here_;
+  bool is_over_ = false;
+  uint64_t run_ = 0;
+};
+
+struct HostCalls::Part {
+  Segment segment = {};  // none if there is nothing to compute
   std::shared_ptr<Run> run = {};
-  double begin = 0;               // of its last run, in seconds from the start of the step
-  std::vector<Taken> taken = {};  // by call
+  double begin = 0;         // of its last run, in seconds from the start of the step
+  bool tells = false;       // true if the device tells when values are computed
+  size_t meanwhile = 0;     // the calls that its values are operands of
+  size_t needed_after = 0;  // the number of calls that must have been made before the next part
 };
 
 HostCalls::HostCalls(const Ref<id<MTLDevice>>& device, const Lowered& last)
-    : device_(device), lowered_(last.host_calls), assigns_(last.assigns) {
-  for (const LoweredHostCalls::Stage& stage : lowered_->stages) {
-    Stage made;
-    if (stage.part) {
-      made.segment = Segment::compile(device, *stage.part);
-      ++counters().compilations;
+    : device_(device),
+      lowered_(last.host_calls),
+      assigns_(last.assigns),
+      arrivals_(std::make_shared<Arrivals>()),
+      taken_(lowered_->calls.size()) {
+  const std::vector<HostCall>& calls = lowered_->calls;
+  for (size_t i = 0; i < lowered_->parts.size(); ++i) {
+    Part made;
+    for (size_t k = 0; k < calls.size(); ++k) {
+      made.meanwhile += calls[k].behind == i;
+      if (calls[k].due <= i + 1) made.needed_after = k + 1;
     }
-    made.taken.resize(stage.calls.size());
-    stages_.push_back(std::move(made));
+    if (lowered_->parts[i]) {
+      made.segment = Segment::compile(device, *lowered_->parts[i]);
+      ++counters().compilations;
+      made.tells = set_target_handler(made.segment.executable.get(),
+                                      [arrivals = arrivals_, positions = made.segment.positions](size_t target) {
+                                        for (const auto& [at, value] : positions->leaving) {
+                                          if (at == target) arrivals->note(value);
+                                        }
+                                      });
+    }
+    parts_.push_back(std::move(made));
   }
 }
 
 HostCalls::~HostCalls() = default;
 
-void HostCalls::run(id<MTLCommandQueue> queue, const FeedBytes* feeds) {
-  const double start = now();
-  if (passed_.values_.size() < lowered_->values.size()) {
-    passed_.values_.clear();
-    for (const ir::Type& type : lowered_->values) {
-      PassedValue made = PassedValue::make(device_.get(), type);
-      passed_.values_.push_back(std::move(made));
-    }
+void HostCalls::make_values() {
+  const size_t count = lowered_->values.size();
+  if (passed_.values_.size() == count) return;
+  passed_ = {};
+  std::vector<void*> places(count, nullptr);
+  for (const HostCall& call : lowered_->calls) {
+    std::vector<ir::Type> given, types;
+    for (const size_t value : call.operands) given.push_back(lowered_->values[value]);
+    for (const size_t value : call.results) types.push_back(lowered_->values[value]);
+    HostFunction::Memory memory = call.function->memory(given, types);
+    if (memory.owner == nullptr) continue;
+    for (size_t i = 0; i < given.size(); ++i) places[call.operands[i]] = memory.operands[i];
+    for (size_t i = 0; i < types.size(); ++i) places[call.results[i]] = memory.results[i];
+    passed_.owners_.push_back(std::move(memory.owner));
   }
-  for (size_t i = 0; i < stages_.size(); ++i) {
-    Stage& stage = stages_[i];
-    stage.begin = now() - start;
-    if (stage.segment.positions) {
-      if (!stage.run) stage.run = Run::make(stage.segment.positions);
-      Run& part = *stage.run;
-      part.pass(passed_);
-      part.start(stage.segment.executable.get(), queue, feeds, true);
-      ++counters().dispatches;
-      part.wait();
-      part.land();
-      if (part.lacks_memory()) throw OutOfMemory(part.failure());
-      if (!part.failure().empty()) {
-        throw DeviceError("[step] " + part.failure() + (assigns_ ? " No variable has changed." : ""));
-      }
-    }
-    const std::vector<HostCall>& calls = lowered_->stages[i].calls;
-    for (size_t k = 0; k < calls.size(); ++k) {
-      const double begin = now() - start;
-      call(calls[k]);
-      const double end = now() - start;
-      if (is_timed_) stage.taken[k] = {stage.taken[k].total + end - begin, begin, end};
-    }
+  for (size_t i = 0; i < count; ++i) {
+    PassedValue made = PassedValue::make(device_.get(), lowered_->values[i], places[i]);
+    passed_.values_.push_back(std::move(made));
   }
 }
 
-void HostCalls::call(const HostCall& call) {
+void HostCalls::run(id<MTLCommandQueue> queue, const FeedBytes* feeds) {
+  make_values();
+  start_ = now();
+  size_t next = 0;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].segment.positions) next = run_part(i, next, queue, feeds);
+    while (next < parts_[i].needed_after) make(next++, false);
+  }
+  end_ = now() - start_;
+}
+
+size_t HostCalls::run_part(size_t index, size_t next, id<MTLCommandQueue> queue, const FeedBytes* feeds) {
+  const std::vector<HostCall>& calls = lowered_->calls;
+  Part& part = parts_[index];
+  if (!part.run) part.run = Run::make(part.segment.positions);
+  Run& run = *part.run;
+  const auto is_earlier = [&] { return next < calls.size() && calls[next].behind < index; };
+  // A single call's last operand comes near the end.
+  const bool is_overlapped = part.tells && (part.meanwhile > 1 || is_earlier());
+  // Nobody may use the values while the run goes on.
+  const struct Ended {
+    Run& run;
+    ~Ended() {
+      if (run.has_landed()) return;
+      run.interrupt();
+      run.join();
+      run.land();
+    }
+  } ended{run};
+  const uint64_t number = arrivals_->begin(passed_.values_.size());
+  part.begin = now() - start_;
+  run.pass(passed_);
+  run.start(part.segment.executable.get(), queue, feeds, !is_overlapped, nullptr, true);
+  ++counters().dispatches;
+  if (is_overlapped) {
+    run.when_over([arrivals = arrivals_, number] { arrivals->note_end(number); });
+    while (next < calls.size() && calls[next].behind <= index) {
+      if (is_earlier() ? !arrivals_->goes_on() : !arrivals_->wait_for(calls[next].operands)) break;
+      make(next++, arrivals_->goes_on());
+    }
+  }
+  run.wait();
+  run.land();
+  if (run.lacks_memory()) throw OutOfMemory(run.failure());
+  if (!run.failure().empty()) {
+    throw DeviceError("[step] " + run.failure() + (assigns_ ? " No variable has changed." : ""));
+  }
+  return next;
+}
+
+void HostCalls::make(size_t index, bool meanwhile) {
+  const HostCall& call = lowered_->calls[index];
+  const double begin = now() - start_;
   std::vector<ir::Type> given, types;
   std::vector<const void*> operands;
   std::vector<void*> results;
@@ -111,45 +225,45 @@ void HostCalls::call(const HostCall& call) {
     types.push_back(lowered_->values[value]);
     results.push_back(passed_.values_[value].memory());
   }
-  const std::string mistake = call.function->compute(given, operands, types, results);
+  const std::string mistake = call.function->compute(given, operands, types, results, meanwhile);
   if (!mistake.empty()) {
     throw DeviceError("[" + call.kind + "] " + mistake + (call.location.empty() ? "" : "; built at " + call.location) +
                       "." + (assigns_ ? " No variable has changed." : ""));
   }
   for (const size_t value : call.results) passed_.values_[value].note_written();
+  const double end = now() - start_;
+  if (is_timed_) taken_[index] = {taken_[index].total + end - begin, begin, end};
 }
 
 void HostCalls::forget_arrays() {
-  for (Stage& stage : stages_) stage.run.reset();
-  passed_.values_.clear();
+  for (Part& part : parts_) part.run.reset();
+  passed_ = {};
 }
 
 void HostCalls::set_profiling(bool on) {
   is_timed_ = on;
-  for (Stage& stage : stages_) {
-    if (on) std::fill(stage.taken.begin(), stage.taken.end(), Taken());
-    if (stage.segment.positions) engine::set_profiling(stage.segment.executable.get(), on);
+  if (on) std::fill(taken_.begin(), taken_.end(), Taken());
+  for (Part& part : parts_) {
+    if (part.segment.positions) engine::set_profiling(part.segment.executable.get(), on);
   }
 }
 
 double HostCalls::add_times(std::vector<KernelTime>& out) const {
-  double end = 0;
-  for (size_t i = 0; i < stages_.size(); ++i) {
-    const Stage& stage = stages_[i];
-    if (stage.segment.positions) engine::add_times(stage.segment.executable.get(), stage.begin, out);
-    const std::vector<HostCall>& calls = lowered_->stages[i].calls;
+  const std::vector<HostCall>& calls = lowered_->calls;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    if (part.segment.positions) engine::add_times(part.segment.executable.get(), part.begin, out);
     for (size_t k = 0; k < calls.size(); ++k) {
+      if (calls[k].behind != i) continue;
       uint64_t bytes = 0;
       for (const auto* values : {&calls[k].operands, &calls[k].results}) {
         for (const size_t value : *values) bytes += lowered_->values[value].byte_count();
       }
-      const Taken& taken = stage.taken[k];
       const ir::Shape& shape = lowered_->values[calls[k].results[0]].shape;
-      out.push_back({calls[k].name, calls[k].kind, shape, 0, bytes, taken.total, taken.begin, taken.end});
-      end = taken.end;
+      out.push_back({calls[k].name, calls[k].kind, shape, 0, bytes, taken_[k].total, taken_[k].begin, taken_[k].end});
     }
   }
-  return end;
+  return end_;
 }
 
 }  // namespace alloy::engine

@@ -65,10 +65,10 @@ class Run {
   // Before the start of a part of a step: sets the values of other parts.
   void pass(const Passed& passed);
   // Hands the run to the queue; if `waits`, returns at its end. Feeds for which can_be_lent() is true are lent, others
-  // are copied. Feeds without an owner (FeedBytes) are lent only if `waits`. Must run inside on_device. Throws what
-  // on_device throws; then nothing runs.
+  // are copied. Feeds without an owner (FeedBytes) are lent only if `waits`, or if the caller keeps them until the end.
+  // Must run inside on_device. Throws what on_device throws; then nothing runs.
   void start(MPSGraphExecutable* executable, id<MTLCommandQueue> queue, const FeedBytes* feeds, bool waits,
-             const Ordering* ordering = nullptr);
+             const Ordering* ordering = nullptr, bool keeps_feeds = false);
   bool is_over() const { return is_over_.load(std::memory_order_acquire); }
   // Blocks until the run is over and the framework's thread has left it. If the wait is interrupted, calls
   // `interrupted` and throws the interruption's exception. Any thread may call this.
@@ -84,6 +84,8 @@ class Run {
   void fail_behind(const std::string& failure, bool is_told = false);
   // Ends this run and earlier ones of its graph, if the device can do that; waits a moment for it.
   void interrupt() const;
+  // Blocks until the run is over; the wait cannot be interrupted.
+  void join() const;
   // True if it failed because of an interruption, and the waiting caller knows that.
   bool is_told() const { return is_told_; }
   // After landing: the reason of a failure, or empty; and if memory was short.

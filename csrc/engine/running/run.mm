@@ -67,7 +67,7 @@ Ref<MPSGraphExecutableExecutionDescriptor*> Run::ordered(const Ordering& orderin
 }
 
 void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> on, const FeedBytes* feeds, bool waits,
-                const Ordering* ordering) {
+                const Ordering* ordering, bool keeps_feeds) {
   // Drops the user's memory even if the framework refuses the run.
   struct Refused {
     Run* run;
@@ -78,7 +78,8 @@ void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> on, const Fe
       for (FeedSlot& feed : run->feeds_) feed.leave(run->inputs_.get());
     }
   } refused{this};
-  for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].enter(inputs_.get(), feeds[positions_->feeds[i].index], waits);
+  for (size_t i = 0; i < feeds_.size(); ++i)
+    feeds_[i].enter(inputs_.get(), feeds[positions_->feeds[i].index], waits || keeps_feeds);
   for (const auto& [at, variable] : positions_->read) {
     [inputs_.get() replaceObjectAtIndex:at withObject:variable->value().data()];
   }
@@ -137,6 +138,11 @@ void Run::wait(const std::function<void()>& interrupted) const {
     ask_for_interruption(interrupted);
     lock.lock();
   }
+}
+
+void Run::join() const {
+  std::unique_lock lock(ending_);
+  ended_.wait(lock, [this] { return is_over(); });
 }
 
 void Run::interrupt() const {

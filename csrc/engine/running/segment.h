@@ -2,6 +2,7 @@
 // the engine. Everything here must run inside on_device.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "engine/running/compiled.h"
@@ -26,5 +27,8 @@ std::optional<MemoryPlan> plan_of(NSObject* executable, const Positions& positio
 // shifted by `begin` seconds.
 bool set_profiling(NSObject* executable, bool on);
 void add_times(NSObject* executable, double begin, std::vector<KernelTime>& out);
+// Calls on_target with the position of each target that a run has computed, on the run's thread; false if the
+// executable cannot tell.
+bool set_target_handler(NSObject* executable, std::function<void(size_t)> on_target);
 
 }  // namespace alloy::engine

@@ -107,6 +107,14 @@ std::optional<MemoryPlan> plan_of(NSObject* executable, const Positions& positio
   return out;
 }
 
+bool set_target_handler(NSObject* executable, std::function<void(size_t)> on_target) {
+  if (![executable respondsToSelector:@selector(alloySetTargetHandler:)]) return false;
+  [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloySetTargetHandler:^(NSUInteger target) {
+    on_target(target);
+  }];
+  return true;
+}
+
 bool set_profiling(NSObject* executable, bool on) {
   if (![executable respondsToSelector:@selector(alloySetProfiling:)]) return false;
   [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloySetProfiling:on ? YES : NO];

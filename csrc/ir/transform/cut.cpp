@@ -166,11 +166,19 @@ class Cutter {
     }
   }
 
+  bool is_needed(const Op& op, size_t part) const {
+    for (uint32_t i = 0; i < op.results.size(); ++i) {
+      if (needed_[part].contains(op.result(i)) || handed_[part].contains(op.result(i))) return true;
+    }
+    return false;
+  }
+
   void make_call(const Op& op) {
     const size_t stage = stages_.at(&op);
-    HostCall call{&op, {}, {}};
+    HostCall call{&op, {}, {}, stage + 1};
     for (const Value& v : op.operands) call.operands.push_back(number_in(v, stage));
     for (uint32_t i = 0; i < op.results.size(); ++i) call.results.push_back(number_in(op.result(i), stage));
+    while (!is_needed(op, call.due)) ++call.due;
     cut_.parts[stage].calls.push_back(std::move(call));
   }
 

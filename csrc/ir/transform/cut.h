@@ -13,6 +13,7 @@ namespace alloy::ir {
 struct HostCall {
   const Op* op;  // in the step that was cut
   std::vector<size_t> operands, results;
+  size_t due;  // the first part that needs a result, or whose calls do
 };
 
 struct Part {

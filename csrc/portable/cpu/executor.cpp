@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <utility>
 
 namespace alloy::cpu {
@@ -36,6 +37,23 @@ Executor::Executor(device::Plan plan, std::shared_ptr<device::Arena> arena)
     calls_.push_back(call);
   }
   prepacked_.resize(plan_.packed_weights.size());
+  find_ends();
+}
+
+void Executor::find_ends() {
+  std::map<size_t, size_t> last;  // by result, the last step that writes it
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    for (const Place& place : step.results) {
+      if (place.kind == Place::Kind::kResult) last[place.index] = i;
+    }
+    if (step.kind != Step::Kind::kJump || step.target > i) continue;
+    for (auto& [result, end] : last) {
+      if (end >= step.target) end = i;
+    }
+  }
+  for (const auto& [result, end] : last) ends_.push_back({end, result});
+  std::stable_sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) { return a.step < b.step; });
 }
 
 void Executor::resolve(const Place& place) {
@@ -98,8 +116,8 @@ bool Executor::run(const device::Arguments& arguments) {
   patch(arguments);
   prepack(arguments);
   const std::atomic<bool>& interrupted = arguments.interrupted == nullptr ? kNobody : *arguments.interrupted;
-  if (times_.empty()) run_steps<false>(interrupted);
-  else run_steps<true>(interrupted);
+  if (times_.empty()) run_steps<false>(interrupted, arguments.on_result);
+  else run_steps<true>(interrupted, arguments.on_result);
   return true;
 }
 
@@ -118,7 +136,8 @@ void Executor::end_before(size_t at) const {
 }
 
 template <bool kTimed>
-void Executor::run_steps(const std::atomic<bool>& interrupted) {
+void Executor::run_steps(const std::atomic<bool>& interrupted, const std::function<void(size_t)>* on_result) {
+  auto ended = on_result == nullptr ? ends_.end() : ends_.begin();
   std::byte* const scratch = base_ + plan_.scratch_offset;
   const auto start = kTimed ? Clock::now() : Clock::time_point();
   const auto elapsed = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
@@ -140,6 +159,7 @@ void Executor::run_steps(const std::atomic<bool>& interrupted) {
       const int64_t begin = std::exchange(now, elapsed());
       times_[i] = {begin, now, times_[i].total + now - begin};
     }
+    for (; ended != ends_.end() && ended->step < next; ++ended) (*on_result)(ended->result);
     i = next;
   }
 }

@@ -27,6 +27,10 @@ class Executor final : public device::Executor {
     device::Place place;
     size_t pointer;  // position in pointers_
   };
+  struct End {
+    size_t step;  // the last one that writes the result, or the end of the loops around it
+    size_t result;
+  };
   struct Call {
     device::Step::Kind kind;
     const Kernel* kernel;
@@ -37,8 +41,9 @@ class Executor final : public device::Executor {
   void use_arena(const device::ArenaShare::Use& use);
   void patch(const device::Arguments& arguments);
   void prepack(const device::Arguments& arguments);
+  void find_ends();
   template <bool kTimed>
-  void run_steps(const std::atomic<bool>& interrupted);
+  void run_steps(const std::atomic<bool>& interrupted, const std::function<void(size_t)>* on_result);
   void end_before(size_t step) const;
 
   const device::Plan plan_;
@@ -49,6 +54,7 @@ class Executor final : public device::Executor {
   std::vector<std::byte*> pointers_;                     // of all calls; pointers to constants never change
   std::vector<Patch> patches_, inside_;                  // pointers that each run sets; pointers into the arena
   std::vector<std::byte*> feeds_, variables_, results_;  // of the current run
+  std::vector<End> ends_;                                // of all results that are written, by step
   std::vector<std::optional<uint64_t>> prepacked_;       // by packed weights, the version that was packed
   std::vector<device::StepTime> times_;                  // empty without profiling
 };

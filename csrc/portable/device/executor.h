@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -23,6 +24,9 @@ struct Arguments {
   std::span<const uint64_t> versions;
   // Becomes true if the run shall end early; may be null.
   const std::atomic<bool>* interrupted = nullptr;
+  // Called by the run, on its thread, with the position of each result whose elements will not change any more. May be
+  // null, and a device may leave out results, or all.
+  const std::function<void(size_t)>* on_result = nullptr;
 };
 
 // Thrown by an interrupted run. A run can be interrupted between two kernels as long as it has changed no variable;

@@ -148,6 +148,7 @@ class Packed {
     }
   }
 
+  bool is_in_place() const { return replaced_.empty(); }
   std::span<const device::ArrayMemory> get() const { return packed_.empty() ? arrays_ : packed_; }
   void fetch() const {
     for (const size_t i : replaced_) copy_array(arrays_[i], packed_[i]);
@@ -177,7 +178,9 @@ host::Status Run::operator()() const {
     const Packed feeds(feeds_, overwritten_), results(results_);
     feeds.fetch();
     for (int64_t slot : program_->written()) ++state_->versions_[slot];
-    program_->run({feeds.get(), results.get(), state_->variables_, state_->versions_, &state_->interrupted_});
+    const bool tells = on_result_ && results.is_in_place();
+    program_->run({feeds.get(), results.get(), state_->variables_, state_->versions_, &state_->interrupted_,
+                   tells ? &on_result_ : nullptr});
     results.give_back();
   })};
   ++program_->device().counters().dispatches;

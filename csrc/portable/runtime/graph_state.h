@@ -95,6 +95,9 @@ class Run {
         results_(std::move(results)),
         overwritten_(std::move(overwritten)) {}
 
+  // Sets what is called with the positions of results during the run (device::Arguments::on_result).
+  void set_on_result(std::function<void(size_t)> on_result) { on_result_ = std::move(on_result); }
+
   host::Status operator()() const;
   // The same, after waiting for the events; signals them when the run is over, whether it succeeded or not. If there is
   // a condition and it is false by then, computes nothing.
@@ -105,6 +108,7 @@ class Run {
   std::shared_ptr<Program> program_;
   std::vector<device::ArrayMemory> feeds_, results_;
   std::vector<size_t> overwritten_;
+  std::function<void(size_t)> on_result_ = nullptr;
 };
 
 }  // namespace alloy::runtime

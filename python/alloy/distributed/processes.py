@@ -149,9 +149,14 @@ def _connected() -> Ring | None:
             "that do not know each other; alloy launch finds the right one",
         )
     ring = Ring(MPI, MPI.COMM_WORLD.Dup())
-    _core.set_all_reduce(functools.partial(_sum_in_step, ring))
+    _serve_steps(ring)
     _end_with_all(ring, MPI.Finalize)
     return ring
+
+
+def _serve_steps(ring: Ring) -> None:
+    """Lets the op all_reduce use the ring, in steps that are compiled from now on."""
+    _core.set_all_reduce(functools.partial(_sum_in_step, ring), ring.memory, ring.call_bytes)
 
 
 def _end_with_all(ring: Ring, finalize) -> None:
@@ -199,11 +204,11 @@ def _by_type(arrays) -> list[list[np.ndarray]]:
     return [[array.reshape(-1) for array in arrays if array.dtype == dtype] for dtype in types]
 
 
-def _sum_in_step(ring: Ring, operands, results, dtypes) -> None:
-    """Computes the op all_reduce: writes sums over all processes into the results. All are memory of these types."""
-    arrays, sums = ([np.asarray(m).view(numpy_dtype(t)) for m, t in zip(all, dtypes)] for all in (operands, results))
-    for some, into in zip(_by_type(arrays), _by_type(sums)):
-        ring.all_reduce(some, into, _core.threads() or 1)
+def _sum_in_step(ring: Ring, operands, results, dtype, meanwhile) -> None:
+    """Computes the op all_reduce: writes sums over all processes into the results. All are memory of this type.
+    meanwhile: the device computes at the same time, and needs the cores."""
+    arrays, sums = ([np.asarray(one).view(numpy_dtype(dtype)) for one in all] for all in (operands, results))
+    ring.all_reduce(arrays, sums, 0 if meanwhile else _core.threads() or 1)
 
 
 def Optimizer(optimizer):

@@ -12,6 +12,7 @@ import numpy as np
 from alloy.distributed.shared_memory import SharedMemory, cut
 from alloy.messages.location import mistake
 
+_BUCKET = 2**23  # bytes
 _MOST_BYTES = 2**30  # of a message; MPI counts with 32 bits
 _QUICK = 200  # tries before a wait looks for other processes, and may sleep
 _LEAST_RATE = 1e8  # bytes in a second, of a network on which a wait stays awake
@@ -109,7 +110,8 @@ class Ring:
 
     def all_reduce(self, arrays: list[np.ndarray], into: list[np.ndarray] | None = None, threads: int = 1) -> None:
         """Adds up the arrays of all processes, in each of them. The arrays have one type and one axis. into: arrays for
-        the sums; None: the arrays themselves. threads: that copy and add, where processes share memory.
+        the sums; None: the arrays themselves. threads: that add, where processes share memory; 0: it shall leave the
+        cores to others.
 
         They are added as if they were joined and divided into `size` parts. Part i of the sum is made in the order of
         ranks from i on, cyclically: so each process sends it once, and the finished sum once, which are
@@ -117,14 +119,11 @@ class Ring:
         total = sum(array.size for array in arrays)
         ends = [total * i // self.size for i in range(self.size + 1)]
         tag = zlib.crc32(f"{arrays[0].dtype} {[array.size for array in arrays]}".encode()) % _TAGS
-        if self._shared is not None:
-            with self._turn:
-                if not self._shared.reserve(total * arrays[0].itemsize):
-                    self._shared = None
-                else:
-                    self._shared.all_reduce(arrays, into or arrays, tag, threads)
-                    self.sent += 2 * (self.size - 1) * total * arrays[0].itemsize // self.size
-                    return
+        with self._turn:
+            if self._shared is not None and self._shared.all_reduce(arrays, into or arrays, tag, threads):
+                self.sent += 2 * (self.size - 1) * total * arrays[0].itemsize // self.size
+                return
+            self._shared = None
         given, sums = ([cut(all, *ends[i : i + 2]) for i in range(self.size)] for all in (arrays, into or arrays))
         with self._turn:
             most = -(-total // self.size) * arrays[0].itemsize
@@ -137,28 +136,45 @@ class Ring:
                 for piece in given[part]:
                     incoming.append(self._received[begin : begin + piece.nbytes].view(piece.dtype))
                     begin += piece.nbytes
-                self._pass_on(sent, incoming, tag)
+                self._pass_on(sent, incoming, tag, threads > 0)
                 sent = sums[part]
                 with np.errstate(all="ignore"):  # an infinite gradient is no fault of the sum
                     for before, own, total in zip(incoming, given[part], sent):
                         np.add(before, own, out=total)
             for step in range(self.size - 1):
-                self._pass_on(sums[(self.rank + 1 - step) % self.size], sums[(self.rank - step) % self.size], tag)
+                self._pass_on(
+                    sums[(self.rank + 1 - step) % self.size], sums[(self.rank - step) % self.size], tag, threads > 0
+                )
+
+    @property
+    def call_bytes(self) -> int | None:
+        """The bytes of a step's terms that begin to travel while it computes further terms; None: all travel when all
+        are computed, since sums in shared memory need the cores."""
+        return _BUCKET if self._shared is None else None
+
+    def memory(self, sizes: list[int]):
+        """Returns (owner, memory for arrays of these bytes, memory for their sums), with which all_reduce is fastest;
+        None: any memory is as fast."""
+        segment = None if self._shared is None else self._shared.segment(sizes)
+        if segment is None:
+            return None
+        return segment, segment.arrays(segment.operands, sizes), segment.arrays(segment.results, sizes)
 
     def broadcast(self, arrays: list[np.ndarray], root: int) -> None:
         """Copies the arrays of rank `root` into those of all processes."""
         with self._turn:
             self._wait("broadcast", [self._communicator.Ibcast(message, root) for message in self._messages(arrays)])
 
-    def _pass_on(self, sent: list[np.ndarray], received: list[np.ndarray], tag: int) -> None:
-        """Sends to the next process, and receives from the one before."""
+    def _pass_on(self, sent: list[np.ndarray], received: list[np.ndarray], tag: int, awake: bool) -> None:
+        """Sends to the next process, and receives from the one before. awake: asks MPI without pauses, as long as the
+        messages take on a fast network."""
         after, before = (self.rank + 1) % self.size, (self.rank - 1) % self.size
         self._wait(
             "all_reduce",
             [self._communicator.Irecv(message, before, tag) for message in self._messages(received)]
             + [self._communicator.Isend(message, after, tag) for message in self._messages(sent)],
             lambda: self._require_tag(before, tag),
-            busy=sum(piece.nbytes for piece in sent) / _LEAST_RATE,
+            busy=sum(piece.nbytes for piece in sent) / _LEAST_RATE if awake else 0.0,
         )
         self.sent += sum(piece.nbytes for piece in sent)
 

@@ -63,7 +63,7 @@ class Trainer:
     such steps (skip_nonfinite, loss_scale) goes on instead, and the history counts them as "skipped_steps".
 
     steps_per_dispatch: runs so many training steps at once, with the same results. It saves the time between short
-    steps.
+    steps; several processes have none to save, and run one at a time.
 
     distributed: the processes that `alloy launch` started train together. Each runs the same script, computes its share
     of the rows of each batch, and gets the same variables: those of one process with the whole batches, but for
@@ -102,8 +102,6 @@ class Trainer:
         self.steps_per_dispatch = as_count("Trainer", "steps_per_dispatch", steps_per_dispatch)
         if dtype != "float32" and not is_half(dtype):
             raise mistake("Trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}')
-        if self._ranks > 1 and self.steps_per_dispatch > 1:
-            raise mistake("Trainer", "Expected steps_per_dispatch of 1 for several processes, got more")
         measures = Measures(loss, metrics, loss_weights)
         self._programs = Programs(
             model,
@@ -186,7 +184,7 @@ class Trainer:
         step = self._programs.step(parts, class_weight)
         warn_of_lone_examples(self.model, data)
         several = None
-        if self.steps_per_dispatch > 1:
+        if self.steps_per_dispatch > 1 and self._ranks == 1:
             several = self.steps_per_dispatch, self._programs.step(parts, class_weight, self.steps_per_dispatch)
         validate = None if validation is None else self._evaluation(validation)
         if self._running["averaged_weights"].locked():

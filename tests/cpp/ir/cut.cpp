@@ -170,6 +170,23 @@ TEST(AllReduce, CutsAStepAndKeepsTypes) {
             "[all_reduce] Expected numbers, which have a sum, got bool(2,).");
 }
 
+// So a sum that only the last part needs can travel while the parts before it run.
+TEST(AllReduce, IsDueWhereItsSumIsNeeded) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2}));
+  const Value aside = graph.value(OpCode::all_reduce, {graph.value(OpCode::exp, {x})});
+  const Value first = graph.value(OpCode::all_reduce, {graph.value(OpCode::sin, {x})});
+  const Value second = graph.value(OpCode::all_reduce, {graph.value(OpCode::exp, {first})});
+  const Value third = graph.value(OpCode::all_reduce, {second});
+  const Cut made = cut_of({x}, {graph.value(OpCode::add, {third, aside})});
+  ASSERT_EQ(made.parts.size(), 4u);
+  Sizes due;
+  for (const Part& part : made.parts) {
+    for (const HostCall& call : part.calls) due.push_back(call.due);
+  }
+  EXPECT_EQ(due, (Sizes{3, 1, 2, 3}));  // third is a call on second, after part 2
+}
+
 // The loss is the sum of the processes' losses. Gradients travel together, and only those that are wanted.
 TEST(AllReduce, GradientsAreSumsOfGradients) {
   Graph graph;

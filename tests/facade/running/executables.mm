@@ -1,7 +1,10 @@
 // Executables: the order of their inputs, every form of run, several over one graph's variables, life beyond
 // the graph.
 
-#include "graph_testing.h"
+#include <map>
+#include <memory>
+
+#include "control_flow.h"
 
 // The result that belongs to a tensor.
 static MPSGraphTensorData* result_of(MPSGraphExecutable* executable, NSArray* results, MPSGraphTensor* tensor) {
@@ -333,6 +336,49 @@ TEST(wrong_inputs_raise) {
   CHECK_RAISES(compile(pair(type_of({3, 2}), w.x.front()), list(w.first), nil));
   CHECK_RAISES(compile(pair(type_of({2, 3}, MPSDataTypeInt32), w.x.front()), list(w.first), nil));
   compile(one, list(w.first), nil);
+}
+
+// The handler stops the run, so the memory holds what has been computed when a target is told.
+TEST(targets_are_told_once_they_are_computed) {
+  SEL selector = NSSelectorFromString(@"alloySetTargetHandler:");
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(g, {4, 4}), *flag = placeholder(g, {1}, MPSDataTypeBool);
+  MPSGraphTensor* times = [g constantWithScalar:3 shape:numbers({1}) dataType:MPSDataTypeInt32];
+  MPSGraphTensor* early = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:x name:nil];
+  MPSGraphTensor* looped = first(repeated(g, times, list(early), ^(MPSGraphTensor*, NSArray* carried) {
+    return list([g matrixMultiplicationWithPrimaryTensor:first(carried) secondaryTensor:x name:nil]);
+  }));
+  MPSGraphTensor* chosen = first(choose(
+      g, flag, [&] { return list([g matrixMultiplicationWithPrimaryTensor:looped secondaryTensor:x name:nil]); },
+      [&] { return list(looped); }));
+  MPSGraphTensor* late = [g matrixMultiplicationWithPrimaryTensor:chosen secondaryTensor:early name:nil];
+  MPSGraphExecutable* executable = compiled(g, {x, flag}, [NSArray arrayWithObjects:late, chosen, looped, early, nil]);
+  const Array value = random_array({4, 4});
+  const Array kept({4, 4}, 77);
+  for (int branch : {0, 1}) {
+    NSMutableDictionary* feeds = [NSMutableDictionary dictionary];
+    [feeds setObject:tensor_data(value) forKey:x];
+    [feeds setObject:tensor_data(::flag(branch)) forKey:flag];
+    NSMutableArray* results = [NSMutableArray array];
+    for (int i = 0; i < 4; ++i) [results addObject:tensor_data(kept)];
+    auto told = std::make_shared<std::map<NSUInteger, Array>>();
+    auto last_at_first = std::make_shared<Array>(kept);
+    const NSUInteger last = [[executable targetTensors] indexOfObjectIdenticalTo:late];
+    void (^handler)(NSUInteger) = ^(NSUInteger target) {
+      if (told->empty()) *last_at_first = read_array([results objectAtIndex:last]);
+      CHECK(told->count(target) == 0);
+      (*told)[target] = read_array([results objectAtIndex:target]);
+    };
+    [(id)executable performSelector:selector withObject:(id)handler];
+    [executable runWithMTLCommandQueue:the_queue()
+                           inputsArray:inputs_of(executable, feeds)
+                          resultsArray:results
+                   executionDescriptor:nil];
+    CHECK(told->size() == 4 && told->begin()->first == 0);
+    for (const auto& [target, array] : *told) CHECK_ARRAY(array, read_array([results objectAtIndex:target]));
+    CHECK_ARRAY(*last_at_first, kept);
+  }
+  [(id)executable performSelector:selector withObject:nil];
 }
 
 // What the engine asks an executable that answers.

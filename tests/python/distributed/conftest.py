@@ -30,13 +30,22 @@ def tell(**values):
 """
 
 
+# Processes that share no memory, as on several hosts.
+MESSAGES = """
+from alloy.distributed import processes
+if size > 1:
+    processes._ring()._shared = None
+    processes._serve_steps(processes._ring())
+"""
+
+
 @pytest.fixture
 def launched(tmp_path):
     """Runs code behind SEEDED in so many processes: gives their told values by rank, or the failed process."""
 
-    def run(processes, code, fails=False):
+    def run(processes, code, fails=False, by_messages=False):
         script = tmp_path / "script.py"
-        script.write_text(SEEDED + code)
+        script.write_text(SEEDED + (MESSAGES if by_messages else "") + code)
         command = [sys.executable, "-m", "alloy.tools.cli", "launch", "-n", str(processes), "--threads", "1", script]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
         if fails:

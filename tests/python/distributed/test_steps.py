@@ -60,6 +60,31 @@ tell(sums=None if profile is None else sum(kernel.kind == "all_reduce" for kerne
     assert {values["sums"] for values in launched(2, code)} <= {1, None}
 
 
+@pytest.mark.parametrize("by_messages, exchanges", [(True, 3), (False, 1)])
+def test_large_sums_travel_by_messages_while_others_are_computed(by_messages, exchanges, launched):
+    """Of 4 MB each, so two are one exchange of 8 MB."""
+    code = """
+graph = al.Graph()
+x = graph.placeholder((1024, 1024))
+terms = [x]
+for i in range(5):
+    terms.append(al.sin(terms[-1]) * 2.0)
+sums = al.distributed.all_reduce(terms[:0:-1])
+step = graph.compile([x], [al.mean(total) for total in sums])
+own = np.full((1024, 1024), 0.1 * (rank + 1), np.float32)
+expected, values = [], [np.float64(np.float32(0.1 * (k + 1))) for k in range(size)]
+for i in range(5):
+    values = [np.sin(value) * 2 for value in values]
+    expected.append(sum(values))
+for _ in range(3):
+    assert np.allclose(step(own), expected[::-1], rtol=1e-5)
+profile = step.profile(own, runs=1)
+tell(shapes=None if profile is None else [kernel.shape for kernel in profile.kernels if kernel.kind == "all_reduce"])
+"""
+    for values in launched(2, code, by_messages=by_messages):
+        assert values["shapes"] in (None, [[1024, 1024]] * exchanges)
+
+
 def test_an_optimizer_moves_by_the_mean_of_all_gradients(launched):
     code = """
 graph = al.Graph()
@@ -76,17 +101,18 @@ tell()
 
 @pytest.mark.parametrize("by_messages", [True, False])
 def test_other_arrays_in_a_step_are_told(by_messages, launched):
-    code = f"""
-from alloy.distributed import processes, ring
+    code = """
+from alloy.distributed import ring
 ring._GRACE = 0.5
-if {by_messages}:
-    processes._ring()._shared = None
 graph = al.Graph()
 x = graph.placeholder((None,))
 step = graph.compile([x], [al.distributed.all_reduce(x)])
 step(np.zeros(10 + rank, np.float32))
 """
-    assert "Expected the same call with arrays of the same sizes and types" in launched(2, code, fails=True).stderr
+    assert (
+        "Expected the same call with arrays of the same sizes and types"
+        in launched(2, code, fails=True, by_messages=by_messages).stderr
+    )
 
 
 def test_one_process_has_no_exchange():

@@ -22,6 +22,9 @@ namespace ir = alloy::ir;
 - (NSArray*)alloyProfile;
 // Interrupts the run of its graph that is in progress; NO if there is none.
 - (BOOL)alloyInterrupt;
+// Sets a block that the following runs call with the position of each target whose elements will not change any more,
+// on a thread of their own; nil ends this.
+- (void)alloySetTargetHandler:(void (^)(NSUInteger))handler;
 @end
 
 namespace {
@@ -35,6 +38,7 @@ struct ExecutableImpl {
   std::atomic<void*> own_device;      // retained; null for a loaded executable until its first use tells a device
   runtime::RecentPrograms programs;   // by input types
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
+  void (^on_target)(NSUInteger) = nil;  // a copy
 
   // Retains every parameter but the graph's C++ part.
   ExecutableImpl(const GraphRef& of, Request what, MPSGraph* owner, id<MTLDevice> on)
@@ -48,6 +52,7 @@ struct ExecutableImpl {
   ~ExecutableImpl() {
     [feeds release];
     [targets release];
+    [on_target release];
     [device() release];
     [loaded release];
   }
@@ -156,6 +161,10 @@ Prepared<NSArray<MPSGraphTensorData*>> prepare(ExecutableImpl& impl, id<MTLDevic
     program = program_for(impl, types);
   }
   runtime::Run run = make_run(impl.graph, program, inputs, &results, impl.device());
+  if (impl.on_target != nil) {
+    const auto told = Retained(impl.on_target);
+    run.set_on_result([told](size_t result) { told.get()(result); });
+  }
   return {std::move(run), results};
 }
 
@@ -318,6 +327,13 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
 
 - (BOOL)alloyInterrupt {
   return impl_of(self).graph->interrupt() ? YES : NO;
+}
+
+- (void)alloySetTargetHandler:(void (^)(NSUInteger))handler {
+  ExecutableImpl& impl = impl_of(self);
+  void (^const given)(NSUInteger) = [handler copy];
+  [impl.on_target release];
+  impl.on_target = given;
 }
 
 - (void)alloySetProfiling:(BOOL)on {
