@@ -17,7 +17,7 @@ struct HostCall {
   std::shared_ptr<const HostFunction> function;
   std::string kind, name, location;  // of the op
   std::vector<size_t> operands, results;
-  size_t behind, due;  // the last part that computes an operand, the first one that needs a result
+  size_t behind;  // the part after which it is made; the next part may need its results
 };
 
 // The work of a step with ops on the host before its last part.

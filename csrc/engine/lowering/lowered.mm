@@ -164,7 +164,7 @@ HostCall lowered_call(const ir::HostCall& call, size_t behind) {
   const ir::Op& op = *call.op;
   const std::string kind =
       op.attributes.has(ir::Attr::kFunction) ? op.attributes.word(ir::Attr::kFunction) : std::string(op.info().name);
-  return {host_function(op), kind, op.name, op.location, call.operands, call.results, behind, call.due};
+  return {host_function(op), kind, op.name, op.location, call.operands, call.results, behind};
 }
 
 // An operand of all_reduce and its sum.
@@ -175,7 +175,7 @@ struct Term {
 };
 
 // Adds calls in the order in which the step computes the terms, so that sums travel while later terms are computed.
-void add_buckets(std::vector<HostCall>& calls, std::vector<Term> terms, size_t behind) {
+void add_sums(std::vector<HostCall>& calls, std::vector<Term> terms, size_t behind) {
   const uint64_t most = host_function(*terms[0].call->op)->call_bytes();
   std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.computed < b.computed; });
   uint64_t bytes = most;
@@ -192,26 +192,22 @@ void add_buckets(std::vector<HostCall>& calls, std::vector<Term> terms, size_t b
   }
 }
 
-// Adds the calls behind a part. Processes exchange all sums of a type that are due at the same time together.
+// Adds the calls behind a part. Processes exchange all sums of a type together.
 void add_calls(std::vector<HostCall>& calls, const std::vector<ir::HostCall>& given, size_t behind,
                const std::unordered_map<const ir::Op*, size_t>& order) {
-  std::map<std::pair<size_t, ir::DType>, std::vector<Term>> terms;  // by the part that needs the sums, and type
-  std::vector<HostCall> made;
+  std::map<ir::DType, std::vector<Term>> terms;
   for (const ir::HostCall& call : given) {
     if (call.op->code != ir::OpCode::all_reduce) {
-      made.push_back(lowered_call(call, behind));
+      calls.push_back(lowered_call(call, behind));
       continue;
     }
     for (size_t i = 0; i < call.operands.size(); ++i) {
       ir::Value v = call.op->operands[i];
       while (v.op->info().facts.renames) v = v.op->operands[0];
-      terms[{call.due, v.dtype()}].push_back(
-          {&call, order.at(v.op), call.operands[i], call.results[i], v.type().byte_count()});
+      terms[v.dtype()].push_back({&call, order.at(v.op), call.operands[i], call.results[i], v.type().byte_count()});
     }
   }
-  for (const auto& [key, some] : terms) add_buckets(made, some, behind);
-  std::stable_sort(made.begin(), made.end(), [](const HostCall& a, const HostCall& b) { return a.due < b.due; });
-  for (HostCall& call : made) calls.push_back(std::move(call));
+  for (const auto& [dtype, some] : terms) add_sums(calls, some, behind);
 }
 
 // Cuts a step at its ops on the host and lowers the parts; `written` as for lower().

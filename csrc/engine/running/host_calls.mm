@@ -88,11 +88,6 @@ class HostCalls::Arrivals {
     }
     return !is_over_;
   }
-  // True while the run goes on.
-  bool goes_on() {
-    const std::lock_guard lock(mutex_);
-    return !is_over_;
-  }
 
  private:
   std::mutex mutex_;
@@ -105,10 +100,9 @@ class HostCalls::Arrivals {
 struct HostCalls::Part {
   Segment segment = {};  // none if there is nothing to compute
   std::shared_ptr<Run> run = {};
-  double begin = 0;         // of its last run, in seconds from the start of the step
-  bool tells = false;       // true if the device tells when values are computed
-  size_t meanwhile = 0;     // the calls that its values are operands of
-  size_t needed_after = 0;  // the number of calls that must have been made before the next part
+  double begin = 0;      // of its last run, in seconds from the start of the step
+  bool tells = false;    // true if the device tells when values are computed
+  size_t calls_end = 0;  // the number of the first call behind a later part
 };
 
 HostCalls::HostCalls(const Ref<id<MTLDevice>>& device, const Lowered& last)
@@ -120,10 +114,7 @@ HostCalls::HostCalls(const Ref<id<MTLDevice>>& device, const Lowered& last)
   const std::vector<HostCall>& calls = lowered_->calls;
   for (size_t i = 0; i < lowered_->parts.size(); ++i) {
     Part made;
-    for (size_t k = 0; k < calls.size(); ++k) {
-      made.meanwhile += calls[k].behind == i;
-      if (calls[k].due <= i + 1) made.needed_after = k + 1;
-    }
+    made.calls_end = std::count_if(calls.begin(), calls.end(), [&](const HostCall& call) { return call.behind <= i; });
     if (lowered_->parts[i]) {
       made.segment = Segment::compile(device, *lowered_->parts[i]);
       ++counters().compilations;
@@ -167,19 +158,17 @@ void HostCalls::run(id<MTLCommandQueue> queue, const FeedBytes* feeds) {
   size_t next = 0;
   for (size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].segment.positions) next = run_part(i, next, queue, feeds);
-    while (next < parts_[i].needed_after) make(next++, false);
+    while (next < parts_[i].calls_end) make(next++, false);
   }
   end_ = now() - start_;
 }
 
 size_t HostCalls::run_part(size_t index, size_t next, id<MTLCommandQueue> queue, const FeedBytes* feeds) {
-  const std::vector<HostCall>& calls = lowered_->calls;
   Part& part = parts_[index];
   if (!part.run) part.run = Run::make(part.segment.positions);
   Run& run = *part.run;
-  const auto is_earlier = [&] { return next < calls.size() && calls[next].behind < index; };
   // A single call's last operand comes near the end.
-  const bool is_overlapped = part.tells && (part.meanwhile > 1 || is_earlier());
+  const bool is_overlapped = part.tells && part.calls_end > next + 1;
   // Nobody may use the values while the run goes on.
   const struct Ended {
     Run& run;
@@ -197,10 +186,7 @@ size_t HostCalls::run_part(size_t index, size_t next, id<MTLCommandQueue> queue,
   ++counters().dispatches;
   if (is_overlapped) {
     run.when_over([arrivals = arrivals_, number] { arrivals->note_end(number); });
-    while (next < calls.size() && calls[next].behind <= index) {
-      if (is_earlier() ? !arrivals_->goes_on() : !arrivals_->wait_for(calls[next].operands)) break;
-      make(next++, arrivals_->goes_on());
-    }
+    while (next < part.calls_end && arrivals_->wait_for(lowered_->calls[next].operands)) make(next++, true);
   }
   run.wait();
   run.land();

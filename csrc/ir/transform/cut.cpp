@@ -29,7 +29,7 @@ class Cutter {
  private:
   using Values = std::unordered_set<Value, ValueHash>;
 
-  // Finds the first part in which each op can run; a call in stage i follows part i.
+  // Finds the first part in which each op can run, and how many there are; a call in stage i follows part i.
   void find_stages() {
     size_t last = 0;
     for (const auto& op : ops_) {
@@ -43,8 +43,8 @@ class Cutter {
     handed_.resize(last + 1);
   }
 
-  // Finds the values that each part needs, from the last op to the first, so that every op is computed as late as its
-  // users allow.
+  // Finds the values that each part needs, from the last op to the first, so that every op is computed and every call
+  // made as late as its users allow.
   void find_places() {
     const size_t last = cut_.parts.size() - 1;
     for (const Value& v : step_.graph->body().results) needed_[last].insert(v);
@@ -60,7 +60,8 @@ class Cutter {
       if (users.empty()) {
         stages_.erase(&op);
       } else if (is_on_host(op)) {
-        for (const Value& v : op.operands) handed_[stages_.at(&op)].insert(v);
+        const size_t stage = stages_[&op] = users.front() - 1;
+        for (const Value& v : op.operands) handed_[stage].insert(v);
       } else {
         if (!is_free(op)) users = {homes_[&op] = users.front()};
         for (size_t part : users) for_each_use(op, [&](Value v) { needed_[part].insert(v); });
@@ -166,19 +167,11 @@ class Cutter {
     }
   }
 
-  bool is_needed(const Op& op, size_t part) const {
-    for (uint32_t i = 0; i < op.results.size(); ++i) {
-      if (needed_[part].contains(op.result(i)) || handed_[part].contains(op.result(i))) return true;
-    }
-    return false;
-  }
-
   void make_call(const Op& op) {
     const size_t stage = stages_.at(&op);
-    HostCall call{&op, {}, {}, stage + 1};
+    HostCall call{&op, {}, {}};
     for (const Value& v : op.operands) call.operands.push_back(number_in(v, stage));
     for (uint32_t i = 0; i < op.results.size(); ++i) call.results.push_back(number_in(op.result(i), stage));
-    while (!is_needed(op, call.due)) ++call.due;
     cut_.parts[stage].calls.push_back(std::move(call));
   }
 

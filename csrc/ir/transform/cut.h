@@ -13,7 +13,6 @@ namespace alloy::ir {
 struct HostCall {
   const Op* op;  // in the step that was cut
   std::vector<size_t> operands, results;
-  size_t due;  // the first part that needs a result, or whose calls do
 };
 
 struct Part {
@@ -35,8 +34,8 @@ struct Cut {
 bool has_host_ops(const Graph& graph);
 
 // Cuts a specialised step whose assignments are all at its end and whose ops do not wait for others. The last part has
-// the step's results and its assignments. A value is computed as late as possible and in one part only, unless
-// computing it again is free.
+// the step's results and its assignments. Values are computed, and calls made, as late as possible, and in one part only
+// unless computing a value again is free.
 Cut cut(const Specialized& step);
 
 }  // namespace alloy::ir

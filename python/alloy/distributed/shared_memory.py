@@ -130,7 +130,7 @@ class SharedMemory:
 
     def _divided(self, work, begin, end, threads):
         """Calls work(first, last) for the parts of a range, in so many threads."""
-        if threads == 1:
+        if threads <= 1:
             return work(begin, end)
         if self._threads is None:
             from concurrent.futures import ThreadPoolExecutor  # only here: it takes milliseconds to import
