@@ -20,7 +20,7 @@ _INSIDE = "ALLOY_HOSTS"  # set in the namespaces
 _OWN = "/dev/shm"  # a file system of each host, and another one of the process that makes them
 _FRAME = 9000  # bytes of a packet, so that its head is less than 1 % of it
 # Runs a command on a host, as ssh does; mpirun calls it. unshare's child has another process namespace than unshare.
-_AGENT = f"{_OWN}/agent"
+_REMOTE = f"{_OWN}/remote"
 _ENTER = f"""process=$(cat {_OWN}/$1) && shift
 exec nsenter -t $process --net --uts --ipc --mount --pid=/proc/$process/ns/pid_for_children sh -c "cd '$PWD' && $*"
 """
@@ -72,7 +72,7 @@ def _make(number, host, rate, delay):
         *_limited(port, rate, None),
     )
     inside = [f"ip address add 10.99.0.{number}/24 dev eth0", "ip link set eth0 up", *_limited("eth0", rate, delay)]
-    subprocess.run(["sh", _AGENT, host, " && ".join(inside)], check=True)
+    subprocess.run(["sh", _REMOTE, host, " && ".join(inside)], check=True)
 
 
 def _run(count, rate, delay, program):
@@ -81,7 +81,7 @@ def _run(count, rate, delay, program):
 
     hosts = {f"host{number}": number for number in range(1, count + 1)}
     _do(f"mount -t tmpfs own {_OWN}")
-    with open(_AGENT, "w") as file:
+    with open(_REMOTE, "w") as file:
         file.write(_ENTER)
     with open(f"{_OWN}/names", "w") as file:
         file.write("127.0.0.1 localhost\n10.99.0.254 switch\n")
@@ -97,7 +97,7 @@ def _run(count, rate, delay, program):
     for host, number in hosts.items():
         _make(number, host, rate, delay)
     environment = launch.environment(count, None) | {"TMPDIR": _OWN}
-    environment |= dict.fromkeys(("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent"), f"sh {_AGENT}")  # Open MPI 5, 4
+    environment |= dict.fromkeys(("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent"), f"sh {_REMOTE}")  # Open MPI 5, 4
     places = ["--host", ",".join(hosts), "--map-by", "ppr:1:node"]
     return subprocess.run([launch.launcher(), *places, *program], env=environment).returncode
 
