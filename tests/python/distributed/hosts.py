@@ -98,8 +98,8 @@ def _run(count, rate, delay, program):
         _make(number, host, rate, delay)
     environment = launch.environment(count, None) | {"TMPDIR": _OWN}
     environment |= dict.fromkeys(("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent"), f"sh {_REMOTE}")  # Open MPI 5, 4
-    places = ["--host", ",".join(hosts), "--map-by", "ppr:1:node"]
-    return subprocess.run([launch.launcher(), *places, *program], env=environment).returncode
+    command = [launch.launcher(), "--host", ",".join(hosts), *program]
+    return subprocess.run(command, env=environment).returncode
 
 
 def main():
