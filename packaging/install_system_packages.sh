@@ -55,8 +55,8 @@ available_clang() {
 
 wanted() {
   echo make g++ "libobjc-$(gcc_version)-dev" libgnustep-base-dev libhwy-dev
-  ! needed tests || echo libgtest-dev pkgconf
-  ! needed benchmarks || echo libbenchmark-dev
+  ! needed tests || echo libgtest-dev pkgconf iproute2 # tests make hosts with it
+  ! needed benchmarks || echo libbenchmark-dev iproute2
   clang=$(clang_version)
   if [ -z "$clang" ]; then
     clang=$(available_clang)

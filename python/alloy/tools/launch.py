@@ -10,7 +10,7 @@ import alloy as al
 _ROOT = ("PRTE_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT")  # Open MPI 5, and 4; each has a second one, _CONFIRM
 # Open MPI starts no more processes than cores, and binds each to one core, unless it is told otherwise.
 _PLACES = {
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_rmaps_default_mapping_policy": "slot:oversubscribe",  # without a policy, all go to the first host
     "PRTE_MCA_hwloc_default_binding_policy": "none",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
