@@ -151,6 +151,7 @@ def _connected() -> Ring | None:
     ring = Ring(MPI, MPI.COMM_WORLD.Dup())
     _core.set_all_reduce(functools.partial(_sum_in_step, ring))
     _end_with_all(ring, MPI.Finalize)
+    ring.watch()
     return ring
 
 

@@ -1,10 +1,16 @@
 """The processes of the tests, which mpirun starts."""
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager, suppress
 
 import pytest
+
+from alloy.tools import launch
 
 SEEDED = """
 import json, sys
@@ -32,11 +38,12 @@ def tell(**values):
 
 @pytest.fixture
 def launched(tmp_path):
-    """Runs code behind SEEDED in so many processes: gives their told values by rank, or the failed process."""
+    """Runs code behind SEEDED in so many processes: gives their told values by rank, or the failed process. before:
+    code before they connect."""
 
-    def run(processes, code, fails=False):
+    def run(processes, code, fails=False, before=""):
         script = tmp_path / "script.py"
-        script.write_text(SEEDED + code)
+        script.write_text(before + SEEDED + code)
         command = [sys.executable, "-m", "alloy.tools.cli", "launch", "-n", str(processes), "--threads", "1", script]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
         if fails:
@@ -51,3 +58,30 @@ def launched(tmp_path):
         return told
 
     return run
+
+
+@pytest.fixture
+def running(tmp_path):
+    """Starts code behind SEEDED in so many processes: a context with mpirun and the processes' numbers by rank."""
+
+    @contextmanager
+    def start(processes, code, before=""):
+        script, numbers = tmp_path / "script.py", {}
+        script.write_text(before + SEEDED + "import os\ntell(number=os.getpid())\n" + code)
+        command, environment = launch.command(processes, str(script), []), launch.environment(processes, 1)
+        pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        with subprocess.Popen(command, env=environment, cwd=tmp_path, **pipes) as mpirun:
+            try:
+                while len(numbers) < processes:
+                    line = mpirun.stdout.readline()
+                    assert line, "the processes ended too early"
+                    if re.match(r'\{"rank": \d+, "number"', line):
+                        told = json.loads(line)
+                        numbers[told["rank"]] = told["number"]
+                yield mpirun, numbers
+            finally:
+                for number in (mpirun.pid, *numbers.values()) if mpirun.poll() is None else ():
+                    with suppress(ProcessLookupError):
+                        os.kill(number, signal.SIGKILL)
+
+    return start
