@@ -113,3 +113,16 @@ def test_processes_that_are_stopped_together_go_on_together(running):
             time.sleep(5 if action == signal.SIGSTOP else 0)
         text = mpirun.communicate(timeout=60)[0]
     assert mpirun.returncode == 0 and text.count('"ended": true') == 2, text
+
+
+def test_other_versions_are_refused(launched):
+    before = """
+import importlib.metadata, os
+known = importlib.metadata.version
+importlib.metadata.version = lambda name: "9.9" if os.environ["OMPI_COMM_WORLD_RANK"] == "1" else known(name)
+"""
+    text = launched(2, "", fails=True, before=before).stderr
+    says = (
+        r"ValueError: \[distributed\] Expected the same version of Alloy in all processes, got .* in rank 0 and 9.9 in "
+    )
+    assert len(re.findall(says + "rank 1; at script.py:", text)) == 2, text
