@@ -34,6 +34,10 @@ def given(rank):
 def tell(**values):
     print(json.dumps({"rank": rank, **values}), flush=True)
 """
+NUMBERED = """
+import os
+print("process", os.getpid(), "of rank", os.environ["OMPI_COMM_WORLD_RANK"], flush=True)
+"""
 
 
 @pytest.fixture
@@ -67,7 +71,7 @@ def running(tmp_path):
     @contextmanager
     def start(processes, code, before=""):
         script, numbers = tmp_path / "script.py", {}
-        script.write_text(before + SEEDED + "import os\ntell(number=os.getpid())\n" + code)
+        script.write_text(NUMBERED + before + SEEDED + code)
         command, environment = launch.command(processes, str(script), []), launch.environment(processes, 1)
         pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         with subprocess.Popen(command, env=environment, cwd=tmp_path, **pipes) as mpirun:
@@ -75,9 +79,8 @@ def running(tmp_path):
                 while len(numbers) < processes:
                     line = mpirun.stdout.readline()
                     assert line, "the processes ended too early"
-                    if re.match(r'\{"rank": \d+, "number"', line):
-                        told = json.loads(line)
-                        numbers[told["rank"]] = told["number"]
+                    if found := re.match(r"process (\d+) of rank (\d+)", line):
+                        numbers[int(found[2])] = int(found[1])
                 yield mpirun, numbers
             finally:
                 for number in (mpirun.pid, *numbers.values()) if mpirun.poll() is None else ():
