@@ -288,6 +288,28 @@ trained(model, rows[:, 0], al.SGD(0.1), 2, callbacks=[Drifts()])
     assert "[fit] Expected the same values in all processes, got others of dense_1/weights in rank 1" in done.stderr
 
 
+def test_a_drift_is_noticed_in_the_midst_of_a_long_epoch(launched):
+    code = """
+class Drifts(al.Callback):
+    def on_train_batch_end(self, batch, logs):
+        if (rank, batch) == (1, 200):
+            model.variables[0].assign(model.variables[0].numpy() + 1e-6)
+
+model = al.nn.Sequential(al.nn.Dense(1))
+trainer = al.Trainer(model, "mean_squared_error", al.SGD(1e-3), distributed=True)
+x = np.ones((5000, 2), np.float32)
+try:
+    trainer.fit((x, x[:, :1]), 1, 2, callbacks=[Drifts()], progress=False)
+except RuntimeError as error:
+    tell(said=str(error), step=trainer.step)
+"""
+    for values in launched(2, code):
+        assert (
+            "[fit] Expected the same values in all processes, got others of dense_0/weights in rank" in values["said"]
+        )
+        assert 1000 <= values["step"] < 2000
+
+
 def test_a_killed_process_ends_all_and_the_training_resumes_to_the_same_bits(launched, tmp_path):
     code = """
 import os
