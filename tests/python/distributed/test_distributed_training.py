@@ -1,11 +1,7 @@
 """Trainings of several processes: they end as those of one process."""
 
-import os
-import re
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -320,36 +316,6 @@ except RuntimeError as error:
             "[fit] Expected the same values in all processes, got others of dense_0/weights in rank" in values["said"]
         )
         assert 1000 <= values["step"] < 2000
-
-
-def test_a_killed_process_ends_all_and_the_training_resumes_to_the_same_bits(launched, tmp_path):
-    code = """
-import os
-model, file = mlp(), "training.safetensors"
-class Tells(al.Callback):
-    def on_epoch_end(self, epoch, logs):
-        if os.environ.get("KILLED"):
-            print(json.dumps({"rank": rank, "process": os.getpid(), "epoch": epoch}), flush=True)
-
-history = trained(model, rows[:, 0], al.Adam(1e-2), 400, callbacks=[al.Checkpoint(file), Tells()], resume=file)
-tell(**outcome(model, history))
-"""
-    whole = launched(2, NETWORKS + code)
-    (tmp_path / "training.safetensors").unlink()
-    command = launch.command(2, str(tmp_path / "script.py"), [])
-    environment = launch.environment(2, 1) | {"KILLED": "1"}
-    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
-        for line in running.stdout:
-            told = re.search(r'"rank": 1, "process": (\d+), "epoch": 20\b', line)
-            if told:
-                os.kill(int(told[1]), signal.SIGKILL)
-                began = time.monotonic()
-                break
-        running.stdout.read()
-        assert running.wait(20) != 0 and time.monotonic() - began < 20
-    assert (tmp_path / "training.safetensors").exists()
-    found = launched(2, NETWORKS + code)
-    assert [values["state"] for values in found] == [values["state"] for values in whole]
 
 
 def test_one_process_trains_as_without_the_word():

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 TRAINING = """
 import os, resource, signal, time
 rng = np.random.default_rng(0)
-x = rng.normal(size=(72, 8)).astype(np.float32)
+x = rng.normal(size=(70, 8)).astype(np.float32)
 y = np.sin(x.sum(axis=1, keepdims=True))
 model = al.nn.Sequential(al.nn.Dense(16, activation="tanh"), al.nn.Dropout(0.1), al.nn.Dense(1))
 trainer = al.Trainer(model, "mean_squared_error", al.Adam(1e-2), distributed=True)
@@ -175,20 +175,20 @@ def test_an_interrupt_ends_all_and_the_training_resumes(whom, action, running, r
 
 def test_a_training_whose_processes_are_killed_at_random_moments_ends_with_the_same_bits(running, launched, tmp_path):
     file, rng, places = tmp_path / "training.safetensors", random.Random(0), set()
-    (whole, _) = launched(2, TRAINING + "train(150, al.Callback())")
+    (whole, _) = launched(2, TRAINING + "train(80, al.Callback())")
     file.unlink()
     for _ in range(20):
-        with running(2, TRAINING + "train(150, Slow())") as (mpirun, numbers):
-            if rng.random() < 0.7:
+        with running(2, TRAINING + "train(80, Slow())") as (mpirun, numbers):
+            if rng.random() < 0.5:
                 hear(mpirun, "begins", 1)
-            time.sleep(rng.uniform(0, 1))
+            time.sleep(rng.uniform(0, 0.8))
             os.kill(numbers[rng.randrange(2)], signal.SIGKILL)
             ended(mpirun, numbers)
         if file.exists():
             stored = load_file(file)
             places.add(tuple(int(stored[f"training/{name}"]) for name in ("epoch", "steps")))
         assert len(list(tmp_path.glob(".*"))) <= 1
-    assert len(places) > 5  # not all have died before they trained
-    for found in launched(2, TRAINING + "train(150, al.Callback())"):
+    assert len(places) > 3  # not all have died before they trained
+    for found in launched(2, TRAINING + "train(80, al.Callback())"):
         assert found["bits"] == whole["bits"]
     assert list(tmp_path.glob(".*")) == []
