@@ -3,6 +3,7 @@ place in the training."""
 
 import math
 import os
+import re
 import threading
 import time
 import zlib
@@ -196,7 +197,7 @@ class Trainer:
         with self._alone("fit"):
             batches = {"count": data.length, "size": data.rows, "seed": self.seed}
             if self._ranks > 1:
-                self._require_same(parts, batches | {"epochs": epochs})
+                self._require_same(parts, batches | {"epochs": epochs, "data": data, "validation data": validation})
                 data = self._own(data)
             self._begin(callbacks, resume, batches)
             self._quantities = self._programs.quantities(validation is not None)
@@ -530,10 +531,10 @@ class Trainer:
         """Returns this process's share of the batches."""
         return data if self._ranks == 1 else data._shares(self._rank, self._ranks)
 
-    def _require_same(self, parts, batches):
+    def _require_same(self, parts, given):
         """Raises ValueError in all processes unless all train the same."""
         variables = [f"{v.name} {v.dtype} {v.shape}" for v in self._programs.lasting]
-        rate = self.optimizer.lr
+        rate, names = self.optimizer.lr, {"count": "count of batches", "size": "size of batches"}
         processes.require_equal(
             "fit",
             {
@@ -542,7 +543,7 @@ class Trainer:
                 "learning rate": str(float(rate) if isinstance(rate, Real) else type(rate).__name__),
                 "examples": str(parts),
                 "precision": self._programs.dtype,
-                **{f"{name} of batches" if name in ("count", "size") else name: str(n) for name, n in batches.items()},
+                **{names.get(key, key): re.sub(r", workers=\d+", "", str(value)) for key, value in given.items()},
             },
         )
 

@@ -228,6 +228,10 @@ tell(**outcome(model, history))
 
 REFUSED = {
     "x = x[: 72 + 24 * rank]": "the same count of batches in all processes, got 3 in rank 0 and 4 in rank 1",
+    "x = x[: 95 + rank]": "the same data in all processes, got <Dataset from_arrays(95 of (float32(8,), int32()))",
+    "validation = x[: 48 + rank], labels[: 48 + rank]": (
+        "the same validation data in all processes, got <Dataset from_arrays(48 of (float32(8,), int32()))"
+    ),
     "options = dict(seed=rank)": "the same seed in all processes, got 0 in rank 0 and 1 in rank 1",
     "options = dict(dtype='bfloat16' if rank else 'float32')": "the same precision in all processes, got float32 in",
     "model = mlp(*[nn.Dense(3)] * rank)": "the same variables in all processes, got 13 of checksum",
@@ -246,11 +250,12 @@ def test_processes_that_differ_are_refused(launched):
 said = []
 for change in {list(REFUSED)}:
     x, model, optimizer, epochs, batch, options = rows[:96, 0], mlp(), al.SGD(0.1), 1, 24, dict()
+    validation = None
     exec(change)
     data = (x, labels[: len(x)]) if isinstance(x, np.ndarray) else x
     try:
         trainer = al.Trainer(model, "softmax_cross_entropy", optimizer, distributed=True, **options)
-        trainer.fit(data, epochs, batch)
+        trainer.fit(data, epochs, batch, validation=validation)
         said.append("nothing")
     except ValueError as error:
         said.append(str(error))
