@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+import alloy
 from alloy import _core
 from alloy._core import Tensor
 from alloy.distributed.ring import Ring
@@ -98,6 +99,12 @@ def shared(value) -> Any:
 
 def require_equal(op: str, texts: dict[str, str]) -> None:
     """Raises a ValueError in all processes unless all give the same texts under the same names."""
+    ring = _ring()
+    if ring is not None:
+        _require_equal(ring, op, texts)
+
+
+def _require_equal(ring: Ring, op: str, texts: dict[str, str]) -> None:
     own = np.zeros((_MOST_TEXTS, 2, _MOST_LETTERS), np.uint8)
     for row, pair in zip(own, texts.items()):
         for place, text in zip(row, pair):
@@ -105,7 +112,7 @@ def require_equal(op: str, texts: dict[str, str]) -> None:
             if len(letters) > _MOST_LETTERS:
                 letters = letters[: _MOST_LETTERS - 12] + f"... {zlib.crc32(letters):08x}".encode()
             place[: len(letters)] = list(letters)
-    found = gathered(own)
+    found = ring.gathered(op, own)
     for number, others in enumerate(found[1:], 1):
         for first, other in zip(found[0], others):
             if np.array_equal(first, other):
@@ -121,7 +128,10 @@ def require_equal(op: str, texts: dict[str, str]) -> None:
 def _ring() -> Ring | None:
     """Connects with the other processes at the first call; None: nothing launched this one."""
     with _CONNECTING:
-        return _connected()
+        ring = _connected()
+        if ring is not None:
+            _begin(ring)
+        return ring
 
 
 @functools.cache
@@ -149,14 +159,16 @@ def _connected() -> Ring | None:
             "that do not know each other; alloy launch finds the right one",
         )
     ring = Ring(MPI, MPI.COMM_WORLD.Dup())
-    _serve_steps(ring)
+    _core.set_all_reduce(functools.partial(_sum_in_step, ring), ring.memory, ring.call_bytes)
     _end_with_all(ring, MPI.Finalize)
     return ring
 
 
-def _serve_steps(ring: Ring) -> None:
-    """Lets the op all_reduce use the ring, in steps that are compiled from now on."""
-    _core.set_all_reduce(functools.partial(_sum_in_step, ring), ring.memory, ring.call_bytes)
+@functools.cache
+def _begin(ring: Ring) -> None:
+    """Requires one version of Alloy, whose processes understand each other, and watches them from now on."""
+    _require_equal(ring, "distributed", {"version of Alloy": alloy.__version__})
+    ring.watch()
 
 
 def _end_with_all(ring: Ring, finalize) -> None:

@@ -10,6 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from alloy.distributed.shared_memory import SharedMemory, cut
+from alloy.distributed.watch import Watch, reason_of_silence
 from alloy.messages.location import mistake
 
 _BUCKET = 2**23  # bytes
@@ -37,16 +38,23 @@ class Ring:
         if here.size == communicator.size > 1:
             self._shared = SharedMemory(communicator.rank, here.size, self._gather, self._meet, self._refuse)
         here.Free()
+        self._watch: Watch | None = None
         self._left: dict[int, str] = {}  # the ranks that have ended, with the reasons of those that failed
         self.rank: int = communicator.rank
         self.size: int = communicator.size
         self.sent = 0  # bytes, of all_reduce
 
+    def watch(self) -> None:
+        """Begins to notice processes that no longer answer; all processes call it."""
+        if self.size > 1:
+            self._watch = Watch(self.rank, self._gather)
+
     def leave(self, reason: str = "") -> None:
         """Tells the other processes that this one ends, and waits for them, because MPI ends all together.
 
         reason: why it failed. Then all end, with status 1, as soon as they know or after some seconds."""
-        notice, began = [reason.encode()[:_MOST_TEXT], self._mpi.BYTE], time.monotonic()
+        own = "" if self._failed() else reason  # all shall name the rank that failed first
+        notice, began = [own.encode()[:_MOST_TEXT], self._mpi.BYTE], time.monotonic()
         others = [other for other in range(self.size) if other != self.rank]
         # Such a message has been received when it has been sent: after the second barrier, all know of all.
         notices = [self._notices.Issend(notice, other) for other in others]
@@ -63,6 +71,8 @@ class Ring:
                 time.sleep(_LONGEST_PAUSE)
         if reason:
             self._mpi.COMM_WORLD.Abort(1)
+        if self._watch is not None:
+            self._watch.close()
 
     def _read_notices(self) -> None:
         status = self._mpi.Status()
@@ -73,6 +83,8 @@ class Ring:
 
     def _failed(self) -> str:
         """Returns why another process failed, or ""."""
+        for rank in self._watch.silent() if self._watch is not None else ():
+            return f"Rank {rank} failed: {reason_of_silence()}"
         return next((f"Rank {rank} failed: {reason}" for rank, reason in self._left.items() if reason), "")
 
     def barrier(self) -> None:

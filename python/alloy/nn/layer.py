@@ -386,12 +386,13 @@ class Layer:
         the same numbers, which the next training step would draw, and the state stays."""
         call, state = self._running("random"), self._random_state(self.graph)
         before = self.now(state) if call.training else state if call.drawn is None else call.drawn
-        # Each process draws with a key of its own (the last number of the state), and leaves the state of all.
-        key = np.zeros(state.shape, np.int32)
-        key[-1] = settings().rank
-        numbers, following = draw(before + key if key.any() else before, *operands, **options)
-        if key.any():
-            following = following - key
+        if (rank := settings().rank) is None:
+            numbers, following = draw(before, *operands, **options)
+        else:  # with a key of this process, and to a state of all, although they may draw different counts of numbers
+            key, step = np.zeros((2, *state.shape), np.int32)
+            key[-1], step[3] = rank, 1  # step: of the counter's upper half
+            numbers, _ = draw(before + key, *operands, **options)
+            following = before + step
         if call.training:
             self.leave(state, following)
         else:

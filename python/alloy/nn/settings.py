@@ -10,11 +10,11 @@ from alloy._core import Tensor
 class Settings(NamedTuple):
     """dtype: the type that layers make of ids and bytes. Layers compute in the type of their input. mask: which
     examples of the batch count, float32 (n,), or None: all (Layer.example_mask). rank: the process's, for random
-    numbers of its own. synchronized: statistics of a batch are over all processes."""
+    numbers of its own, or None: it trains alone. synchronized: statistics of a batch are over all processes."""
 
     dtype: str = "float32"
     mask: Tensor | None = None
-    rank: int = 0
+    rank: int | None = None
     synchronized: bool = False
 
 

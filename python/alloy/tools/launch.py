@@ -15,6 +15,8 @@ _PLACES = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
 }
+# Open MPI's launcher gives up a host that does not answer for 11 s, when the processes have said so; else for minutes.
+_SILENCE = {f"PRTE_MCA_oob_tcp_keepalive_{name}": n for name, n in (("time", "5"), ("intvl", "2"), ("probes", "3"))}
 
 
 def launcher() -> str:
@@ -34,7 +36,7 @@ def environment(processes: int, threads: int | None) -> dict[str, str]:
     """Returns the environment of the processes. threads: of each; None: OMP_NUM_THREADS, or this machine's cores
     divided among the processes."""
     own = os.environ.get("OMP_NUM_THREADS") or str(max(1, (al.threads() or 1) // processes))
-    made = _PLACES | os.environ | {"OMP_NUM_THREADS": own if threads is None else str(threads)}
+    made = _PLACES | _SILENCE | os.environ | {"OMP_NUM_THREADS": own if threads is None else str(threads)}
     if os.geteuid() == 0:  # in a container, everything is root's
         made |= {f"{name}{suffix}": "1" for name in _ROOT for suffix in ("", "_CONFIRM")}
     return made

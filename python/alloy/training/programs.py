@@ -312,7 +312,8 @@ class Programs:
         False for a program that one process may run alone."""
         if is_half(self.dtype):
             x = convert(lambda tensor: cast(tensor, self.dtype) if is_float(tensor.dtype) else tensor, x)
-        with calling(self.dtype, mask, self._rank if training else 0, self._synchronized and training and exchanges):
+        rank = self._rank if training and self.ranks > 1 else None
+        with calling(self.dtype, mask, rank, self._synchronized and training and exchanges):
             return self.model(x, training=training)
 
     def _totals(self, kind: str) -> dict[str, State]:

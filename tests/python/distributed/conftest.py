@@ -1,10 +1,16 @@
 """The processes of the tests, which mpirun starts."""
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager, suppress
 
 import pytest
+
+from alloy.tools import launch
 
 SEEDED = """
 import json, sys
@@ -28,24 +34,27 @@ def given(rank):
 def tell(**values):
     print(json.dumps({"rank": rank, **values}), flush=True)
 """
+NUMBERED = """
+import os
+print("process", os.getpid(), "of rank", os.environ["OMPI_COMM_WORLD_RANK"], flush=True)
+"""
 
 
-# Processes that share no memory, as on several hosts.
+# Processes share no memory, as on several hosts.
 MESSAGES = """
-from alloy.distributed import processes
-if size > 1:
-    processes._ring()._shared = None
-    processes._serve_steps(processes._ring())
+from alloy.distributed import ring
+ring.SharedMemory = lambda *_: None
 """
 
 
 @pytest.fixture
 def launched(tmp_path):
-    """Runs code behind SEEDED in so many processes: gives their told values by rank, or the failed process."""
+    """Runs code behind SEEDED in so many processes: gives their told values by rank, or the failed process. before:
+    code before they connect."""
 
-    def run(processes, code, fails=False, by_messages=False):
+    def run(processes, code, fails=False, before="", by_messages=False):
         script = tmp_path / "script.py"
-        script.write_text(SEEDED + (MESSAGES if by_messages else "") + code)
+        script.write_text((MESSAGES if by_messages else "") + before + SEEDED + code)
         command = [sys.executable, "-m", "alloy.tools.cli", "launch", "-n", str(processes), "--threads", "1", script]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
         if fails:
@@ -60,3 +69,29 @@ def launched(tmp_path):
         return told
 
     return run
+
+
+@pytest.fixture
+def running(tmp_path):
+    """Starts code behind SEEDED in so many processes: a context with mpirun and the processes' numbers by rank."""
+
+    @contextmanager
+    def start(processes, code, before=""):
+        script, numbers = tmp_path / "script.py", {}
+        script.write_text(NUMBERED + before + SEEDED + code)
+        command, environment = launch.command(processes, str(script), []), launch.environment(processes, 1)
+        pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        with subprocess.Popen(command, env=environment, cwd=tmp_path, **pipes) as mpirun:
+            try:
+                while len(numbers) < processes:
+                    line = mpirun.stdout.readline()
+                    assert line, "the processes ended too early"
+                    if found := re.match(r"process (\d+) of rank (\d+)", line):
+                        numbers[int(found[2])] = int(found[1])
+                yield mpirun, numbers
+            finally:
+                for number in (mpirun.pid, *numbers.values()) if mpirun.poll() is None else ():
+                    with suppress(ProcessLookupError):
+                        os.kill(number, signal.SIGKILL)
+
+    return start
