@@ -10,6 +10,8 @@ import numpy as np
 
 from alloy import _core
 
+FEW = 1024  # bytes of arrays that processes send to each other in the first message of a sum
+ROW = 1 + FEW // 8  # 64-bit integers of that message, in any sum
 _WORTH_THREADS = 2**24  # bytes
 
 
@@ -82,8 +84,10 @@ class SharedMemory:
             if own is not None:
                 for piece, array in zip(_arrays(own.memory, operands, sizes, dtype), arrays):
                     piece[...] = array
-        named = (-1, 0, 0) if own is None else (own.number, own.secret, own.size)
-        found = self._gathered(np.array([tag, -os.getpid(), *named], np.int64))  # when it returns, all have written
+        row = np.zeros(ROW, np.int64)
+        row[:2] = tag, -os.getpid()
+        row[2:5] = (-1, 0, 0) if own is None else (own.number, own.secret, own.size)
+        found = self._gathered(row)[:, :5]  # when it returns, all have written
         others = np.flatnonzero(found[:, 0] != tag)
         if others.size:
             self._refuse(others[0])
