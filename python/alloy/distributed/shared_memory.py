@@ -12,7 +12,7 @@ from alloy import _core
 
 FEW = 1024  # bytes of arrays that processes send to each other in the first message of a sum
 ROW = 1 + FEW // 8  # 64-bit integers of that message, in any sum
-_WORTH_THREADS = 2**24  # bytes
+_WORTH_THREADS = 2**20  # bytes
 
 
 class Segment:
