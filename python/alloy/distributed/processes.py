@@ -223,15 +223,19 @@ def _sum_in_step(ring: Ring, operands, results, dtype, meanwhile) -> None:
     ring.all_reduce(arrays, sums, 0 if meanwhile else _core.threads() or 1)
 
 
-def Optimizer(optimizer):
+def Optimizer(optimizer, *, dtype: str = "float32"):
     """Returns the optimizer, which from now on moves parameters by the mean of all processes' gradients.
 
         updates = al.distributed.Optimizer(al.Adam(1e-3)).minimize(loss)
 
     Each process computes its own loss, from its share of a batch; the parameters stay the same in all of them if they
-    are the same at first. Limits of gradients, skipped steps and loss scales are of the mean. ValueError: the optimizer
-    has made steps. TypeError: it is none."""
+    are the same at first. Limits of gradients, skipped steps and loss scales are of the mean. dtype: "bfloat16": the
+    gradients are rounded to it, and so are their sums, and half as many bytes travel.
+
+    ValueError: the optimizer has made steps, or gradients cannot travel in that type. TypeError: it is none."""
     if not hasattr(optimizer, "minimize"):
         raise mistake("Optimizer", f"Expected an optimizer such as al.Adam(1e-3), got {optimizer!r}", TypeError)
-    optimizer.distributed = True
+    if dtype not in ("float32", "bfloat16"):
+        raise mistake("Optimizer", f'Expected the dtype "float32" or "bfloat16", got {dtype!r}')
+    optimizer.distributed = dtype
     return optimizer

@@ -15,7 +15,9 @@ from alloy.distributed.watch import Watch, reason_of_silence
 from alloy.messages.location import mistake
 
 _BUCKET = 2**22  # bytes
-_MOST_BYTES = 2**15  # of a message: MPI sends such ones at once; larger ones wait for an answer, which waits behind others
+_MOST_BYTES = (
+    2**15
+)  # of a message: MPI sends such ones at once; larger ones wait for an answer, which waits behind others
 _QUICK = 200  # tries before a wait looks for other processes, and may sleep
 _LEAST_RATE = 1e8  # bytes in a second, of a network on which a wait stays awake
 _LONGEST_PAUSE = 1e-3  # seconds; Ctrl-C and other processes on the same cores wait no longer

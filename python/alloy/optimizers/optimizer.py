@@ -98,7 +98,7 @@ class Optimizer:
         require_all(self, "an al.LossScale", (LossScale, type(None)), [loss_scale])
         self.loss_scale = loss_scale
         self.ema_decay = ema_decay
-        self.distributed = False  # see al.distributed.Optimizer
+        self.distributed: str | None = None  # the type in which gradients travel: see al.distributed.Optimizer
 
     # ---- for subclasses ----
 
@@ -278,7 +278,8 @@ class Optimizer:
         with scope(graph, state.path):
             found = [widened(gradient) for gradient, _ in pairs]
             if self.distributed and distributed.size() > 1:
-                found = [total * (1.0 / distributed.size()) for total in distributed.all_reduce(found)]
+                totals = distributed.all_reduce([cast(gradient, self.distributed) for gradient in found])
+                found = [widened(total) * (1.0 / distributed.size()) for total in totals]
             if scale is not None:
                 found = [gradient * (1.0 / scale) for gradient in found]
             slots = [self._slots[hash(variable)][0] for variable in variables]

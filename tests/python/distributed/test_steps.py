@@ -100,6 +100,28 @@ tell()
 
 
 @pytest.mark.parametrize("by_messages", [True, False])
+def test_gradients_may_travel_as_bfloat16(by_messages, launched):
+    """The sums of three are rounded after each addition, in the order of all_reduce."""
+    code = """
+from alloy.distributed import processes
+graph = al.Graph()
+w = graph.variable(np.zeros(3000, np.float32), "w")
+x = graph.placeholder((3000,))
+step = graph.compile([x], [], al.distributed.Optimizer(al.SGD(1.0), dtype="bfloat16").minimize(al.sum(w * x), [w]))
+given = np.random.default_rng(0).normal(size=(size, 3000)).astype(np.float32)
+before = processes._ring().sent
+step(given[rank])
+terms = given.astype(ml_dtypes.bfloat16)
+for part in range(3):
+    first, second, third = (terms[(part + k) % 3, 1000 * part : 1000 * (part + 1)] for k in range(3))
+    total = (first + second) + third
+    assert np.array_equal(w.numpy()[1000 * part : 1000 * (part + 1)], -(total.astype(np.float32) * np.float32(1 / 3)))
+tell(sent=processes._ring().sent - before)
+"""
+    assert [values["sent"] for values in launched(3, code, by_messages=by_messages)] == [2 * 2 * 2 * 1000] * 3
+
+
+@pytest.mark.parametrize("by_messages", [True, False])
 def test_other_arrays_in_a_step_are_told(by_messages, launched):
     code = """
 from alloy.distributed import ring
@@ -134,6 +156,8 @@ def test_mistakes(tmp_path):
         al.distributed.all_reduce([x, 1.0])
     with pytest.raises(TypeError, match=r"\[Optimizer\] Expected an optimizer such as al.Adam\(1e-3\), got 0.1"):
         al.distributed.Optimizer(0.1)
+    with pytest.raises(ValueError, match=r"\[Optimizer\] Expected the dtype \"float32\" or \"bfloat16\", got 'half'"):
+        al.distributed.Optimizer(al.SGD(0.1), dtype="half")
     (total,) = graph.apply("all_reduce", [x], {}, "", "here.py:1")
     with pytest.raises(ValueError, match=r"\[export\] The step has ops that run on the host"):
         graph.compile([x], [total]).export(tmp_path / "step.mpsgraphpackage")
