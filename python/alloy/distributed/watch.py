@@ -50,16 +50,17 @@ class Watch:
                 self._watcher = subprocess.Popen(
                     command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[link.fileno()]
                 )
-        if self._watcher is not None:
+        if self._watcher is not None and self._watcher.stdin and self._watcher.stdout:
             with suppress(OSError), self._watcher.stdin as settle:  # not in the command, which everybody sees
                 settle.write(json.dumps(settings).encode())
-            os.set_blocking(self._watcher.stdout.fileno(), False)
+            self._told = self._watcher.stdout.fileno()
+            os.set_blocking(self._told, False)
 
     def silent(self) -> list[int]:
         """Returns the ranks that have fallen silent."""
         if self._watcher is not None:
             with suppress(BlockingIOError):
-                self._silent += np.frombuffer(os.read(self._watcher.stdout.fileno(), 2**12), np.int32).tolist()
+                self._silent += np.frombuffer(os.read(self._told, 2**12), np.int32).tolist()
         return self._silent
 
     def close(self) -> None:

@@ -532,7 +532,8 @@ class Trainer:
     def _require_same(self, parts, given):
         """Raises ValueError in all processes unless all train the same."""
         variables = [f"{v.name} {v.dtype} {v.shape}" for v in self._programs.lasting]
-        rate, names = self.optimizer.lr, {"count": "count of batches", "size": "size of batches"}
+        rate = self.optimizer.lr
+        names = {"count": "count of batches", "size": "size of batches"}
         processes.require_equal(
             "fit",
             {
@@ -541,7 +542,7 @@ class Trainer:
                 "learning rate": str(float(rate) if isinstance(rate, Real) else type(rate).__name__),
                 "examples": str(parts),
                 "precision": self._programs.dtype,
-                **{names.get(key, key): re.sub(r", workers=\d+", "", str(value)) for key, value in given.items()},
+                **{str(names.get(key, key)): re.sub(r", workers=\d+", "", str(value)) for key, value in given.items()},
             },
         )
 

@@ -85,6 +85,27 @@ tell(shapes=None if profile is None else [kernel.shape for kernel in profile.ker
         assert values["shapes"] in (None, [[1024, 1024]] * exchanges)
 
 
+@pytest.mark.parametrize("by_messages", [True, False])
+def test_sums_may_share_terms_and_be_terms(by_messages, launched):
+    code = """
+graph = al.Graph()
+x = graph.placeholder((300, 10))
+double = x * 2.0
+first, twice, same = al.distributed.all_reduce([double, double, x])
+(second,) = al.distributed.all_reduce([double])
+third = al.distributed.all_reduce(second * 1.0)
+fourth, _ = al.distributed.all_reduce([third, double])
+step = graph.compile([x], [first, twice, same, second, third, fourth])
+own = np.arange(3000, dtype=np.float32).reshape(300, 10) * (rank + 1)
+for _ in range(2):
+    total = own / (rank + 1) * sum(range(1, size + 1))
+    for one, factor in zip(step(own), [2, 2, 1, 2, 2 * size, 2 * size**2], strict=True):
+        assert np.array_equal(one, factor * total)
+tell()
+"""
+    launched(3, code, by_messages=by_messages)
+
+
 def test_an_optimizer_moves_by_the_mean_of_all_gradients(launched):
     code = """
 graph = al.Graph()
