@@ -15,9 +15,8 @@ from alloy.distributed.watch import Watch, reason_of_silence
 from alloy.messages.location import mistake
 
 _BUCKET = 2**22  # bytes
-_MOST_BYTES = (
-    2**15
-)  # of a message: MPI sends such ones at once; larger ones wait for an answer, which waits behind others
+_MESSAGE = 2**15  # bytes; MPI sends such ones at once, larger ones wait for an answer, which waits behind others
+_MOST_BYTES = 2**30  # of a message to all; MPI counts with 32 bits
 _QUICK = 200  # tries before a wait looks for other processes, and may sleep
 _LEAST_RATE = 1e8  # bytes in a second, of a network on which a wait stays awake
 _LONGEST_PAUSE = 1e-3  # seconds; Ctrl-C and other processes on the same cores wait no longer
@@ -203,17 +202,21 @@ class Ring:
     def broadcast(self, arrays: list[np.ndarray], root: int) -> None:
         """Copies the arrays of rank `root` into those of all processes."""
         with self._turn:
-            self._wait("broadcast", [self._communicator.Ibcast(message, root) for message in self._messages(arrays)])
+            self._wait(
+                "broadcast",
+                [self._communicator.Ibcast(message, root) for message in self._messages(arrays, _MOST_BYTES)],
+            )
 
     def _pass_on(self, sent: list[np.ndarray], received: list[np.ndarray], tag: int, awake: bool) -> None:
         """Sends to the next process, and receives from the one before. awake: asks MPI without pauses, as long as the
         messages take on a fast network."""
         after, before = (self.rank + 1) % self.size, (self.rank - 1) % self.size
+        incoming = [self._communicator.Irecv(message, before, tag) for message in self._messages(received, _MESSAGE)]
+        outgoing = [self._communicator.Isend(message, after, tag) for message in self._messages(sent, _MESSAGE)]
         self._wait(
             "all_reduce",
-            [self._communicator.Irecv(message, before, tag) for message in self._messages(received)]
-            + [self._communicator.Isend(message, after, tag) for message in self._messages(sent)],
-            lambda: self._require_tag(before, tag),
+            incoming + outgoing,
+            lambda: self._mpi.Request.Testall(incoming) or self._require_tag(before, tag),
             busy=sum(piece.nbytes for piece in sent) / _LEAST_RATE if awake else 0.0,
         )
         self.sent += sum(piece.nbytes for piece in sent)
@@ -231,14 +234,10 @@ class Ring:
             f"{other} than in rank {self.rank}",
         )
 
-    def _messages(self, arrays):
-        """Divides the arrays' memory into messages of bytes, which need no type of MPI."""
+    def _messages(self, arrays, most: int):
+        """Divides the arrays' memory into messages of at most so many bytes, which need no type of MPI."""
         memories = [array.view(np.uint8) for array in arrays]
-        return [
-            [memory[i : i + _MOST_BYTES], self._mpi.BYTE]
-            for memory in memories
-            for i in range(0, memory.size, _MOST_BYTES)
-        ]
+        return [[memory[i : i + most], self._mpi.BYTE] for memory in memories for i in range(0, memory.size, most)]
 
     def _wait(self, op: str, requests, look=lambda: None, busy: float = 0.0) -> None:
         """Waits for the requests. ConnectionError: another process has ended, so that they would never be met. look:

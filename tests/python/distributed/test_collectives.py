@@ -60,7 +60,7 @@ tell(numbers=found["numbers"], flag=al.distributed.broadcast(np.array([rank == 0
 def test_each_process_sends_twice_the_array_less_its_share(by_messages, launched):
     code = """
 from alloy.distributed import processes, ring
-ring._MOST_BYTES = 1000  # so that a part is of many messages
+ring._MESSAGE = ring._MOST_BYTES = 1000  # so that a part is of many messages
 processes._ring()._shared = None if MESSAGES else processes._ring()._shared
 found = al.distributed.all_reduce(np.full(100_001, rank + 1, np.float32))
 tell(right=bool(np.all(found == 10)), sent=processes._ring().sent)
