@@ -120,8 +120,8 @@ HostCalls::HostCalls(const Ref<id<MTLDevice>>& device, const Lowered& last)
       ++counters().compilations;
       made.tells = set_target_handler(made.segment.executable.get(),
                                       [arrivals = arrivals_, positions = made.segment.positions](size_t target) {
-                                        for (const auto& [at, value] : positions->leaving) {
-                                          if (at == target) arrivals->note(value);
+                                        for (const auto& left : positions->leaving) {
+                                          if (left.first == target) arrivals->note(left.second);
                                         }
                                       });
     }

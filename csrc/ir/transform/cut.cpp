@@ -43,8 +43,8 @@ class Cutter {
     handed_.resize(last + 1);
   }
 
-  // Finds the values that each part needs, from the last op to the first, so that every op is computed and every call
-  // made as late as its users allow.
+  // Finds the values that each part needs, from the last op to the first, so that ops are computed and calls are made
+  // as late as their users allow.
   void find_places() {
     const size_t last = cut_.parts.size() - 1;
     for (const Value& v : step_.graph->body().results) needed_[last].insert(v);
@@ -60,7 +60,9 @@ class Cutter {
       if (users.empty()) {
         stages_.erase(&op);
       } else if (is_on_host(op)) {
-        const size_t stage = stages_[&op] = users.front() - 1;
+        // Early if nothing is computed for it, since a part of its own would cost more.
+        if (!std::all_of(op.operands.begin(), op.operands.end(), is_given)) stages_[&op] = users.front() - 1;
+        const size_t stage = stages_.at(&op);
         for (const Value& v : op.operands) handed_[stage].insert(v);
       } else {
         if (!is_free(op)) users = {homes_[&op] = users.front()};
@@ -68,6 +70,8 @@ class Cutter {
       }
     }
   }
+
+  static bool is_given(const Value& v) { return is_on_host(*v.op) || v.op->operands.empty(); }
 
   // True if computing the op again costs less than keeping its results.
   static bool is_free(const Op& op) {

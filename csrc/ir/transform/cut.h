@@ -34,8 +34,8 @@ struct Cut {
 bool has_host_ops(const Graph& graph);
 
 // Cuts a specialised step whose assignments are all at its end and whose ops do not wait for others. The last part has
-// the step's results and its assignments. Values are computed, and calls made, as late as possible, and in one part only
-// unless computing a value again is free.
+// the step's results and its assignments. Values are computed, and calls made on them, as late as possible, and in one
+// part only unless computing a value again is free.
 Cut cut(const Specialized& step);
 
 }  // namespace alloy::ir

@@ -20,10 +20,10 @@ class Segment:
     frees it with the last process that maps it, however it ends."""
 
     def __init__(self, sizes: list[int]):
-        """OSError: there is no memory. AttributeError: the system is not Linux."""
+        """Makes it. OSError: there is no memory. AttributeError: the system is not Linux."""
         self.operands, self.results, self.size = _places(sizes)
         self.number = os.memfd_create("alloy")
-        weakref.finalize(self, _end, self.number, self.size)
+        weakref.finalize(self, _end, self.number, self.size, os.getpid())
         os.ftruncate(self.number, self.size)
         self.memory = mmap.mmap(self.number, self.size)
         self.secret = int.from_bytes(os.urandom(7), "little") | 1  # by which another process knows the file
@@ -34,8 +34,9 @@ class Segment:
         return [view[begin : begin + size] for begin, size in zip(begins, sizes)]
 
 
-def _end(number: int, size: int) -> None:
-    os.pwrite(number, bytes(8), size - 8)  # tells the processes that map it
+def _end(number: int, size: int, process: int) -> None:
+    if os.getpid() == process:  # a forked one has no segments
+        os.pwrite(number, bytes(8), size - 8)  # tells the processes that map it
     os.close(number)
 
 
