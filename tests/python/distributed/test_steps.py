@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from kinds import HAS_BFLOAT16
 
 import alloy as al
 
@@ -120,6 +121,7 @@ tell()
     launched(2, code)
 
 
+@pytest.mark.skipif(not HAS_BFLOAT16, reason="that system has no bfloat16")
 @pytest.mark.parametrize("by_messages", [True, False])
 def test_gradients_may_travel_as_bfloat16(by_messages, launched):
     """The sums of three are rounded after each addition, in the order of all_reduce."""
