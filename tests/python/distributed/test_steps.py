@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from kinds import HAS_BFLOAT16
 
 import alloy as al
+from kinds import HAS_BFLOAT16
 
 
 def test_a_step_sums_tensors_of_all_processes(launched):
