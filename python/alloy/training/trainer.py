@@ -66,7 +66,7 @@ class Trainer:
     such steps (skip_nonfinite, loss_scale) goes on instead, and the history counts them as "skipped_steps".
 
     steps_per_dispatch: runs so many training steps at once, with the same results. It saves the time between short
-    steps; several processes have none to save, and run one at a time.
+    steps. Several processes run one at a time.
 
     distributed: the processes that `alloy launch` started train together. Each runs the same script, computes its share
     of the rows of each batch, and gets the same variables: those of one process with the whole batches, but for
