@@ -82,9 +82,10 @@ test-clangs: setup $(VENV)/.requirements-of-test
 test-kills: setup $(VENV)/.requirements-of-test
 	env ALLOY_KILLS=50 $(VENV)/bin/python -m pytest --quiet tests/python/training/test_resume.py -k killed
 
-# Tests that use no device, or choose it themselves.
+# Tests that use no device, choose it themselves, or are about processes and files, whatever the device is.
 HOST := $(addprefix --ignore=tests/python/, device/test_pretence.py tools/test_mac_report.py \
-  $(addprefix package/test_, borders.py clang.py packaging.py programs.py style.py))
+  $(addprefix distributed/test_, collectives.py faults.py hosts.py) \
+  $(addprefix package/test_, borders.py clang.py packaging.py programs.py scale.py style.py))
 
 test-all-remote: build-tests
 	$(REMOTE) $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^facade\.'

@@ -215,6 +215,7 @@ assert step(a)[0] == 700.0 ** 4
     assert status == 0, errors
 
 
+@FAST
 def test_signals_do_no_harm_during_products():
     """oneDNN's products use memory from malloc as their stack."""
     done = run("""

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -55,8 +54,8 @@ def launched(tmp_path):
     def run(processes, code, fails=False, before="", by_messages=False):
         script = tmp_path / "script.py"
         script.write_text((MESSAGES if by_messages else "") + before + SEEDED + code)
-        command = [sys.executable, "-m", "alloy.tools.cli", "launch", "-n", str(processes), "--threads", "1", script]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+        command, environment = launch.command(processes, str(script), []), launch.environment(processes, 1)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, cwd=tmp_path)
         if fails:
             assert done.returncode != 0
             return done

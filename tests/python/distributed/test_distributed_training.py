@@ -99,7 +99,7 @@ def test_large_gradients_travel_in_shared_memory_or_while_others_are_computed(as
     """Of 9 MB each in two layers. Several steps in a dispatch are several exchanges."""
     code = """
 model = nn.Sequential(*(nn.Dense(1500, activation="tanh") for _ in range(3)), nn.Dense(4))
-history = trained(model, rows[:, 0], al.SGD(0.1), 2, options=dict(steps_per_dispatch=3))
+history = trained(model, rows[:, 0], al.SGD(0.1), 1, options=dict(steps_per_dispatch=3))
 values = [v.numpy().astype(np.float64) for v in model.variables]
 norms = [float(np.linalg.norm(value)) for value in values]
 tell(loss=history["loss"], norms=norms, some=[number for value in values for number in value.ravel()[-50:].tolist()])
