@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from alloy.distributed import cores
 from alloy.distributed.shared_memory import FEW, ROW, SharedMemory, cut
 from alloy.distributed.watch import Watch, reason_of_silence
 from alloy.messages.location import mistake
@@ -39,6 +40,7 @@ class Ring:
         self._shared = None  # unless all processes are on one host
         if here.size == communicator.size > 1:
             self._shared = SharedMemory(communicator.rank, here.size, self._gather, self._meet, self._refuse)
+        cores.divide(here)
         here.Free()
         self._watch: Watch | None = None
         self._left: dict[int, str] = {}  # the ranks that have ended, with the reasons of those that failed

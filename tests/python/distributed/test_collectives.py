@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from alloy.distributed import cores
 from alloy.tools import launch
 
 
@@ -198,3 +199,23 @@ def test_the_command_says_what_is_missing(alloy, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
     assert 'pip install "alloy-mpsgraph[mpi]"' in alloy("launch -n 2 script.py").err
+
+
+def test_processes_of_a_host_have_cores_of_their_own(launched):
+    """Linux may let two processes that wait for each other share a core for seconds, while another one is idle."""
+    code = "al.distributed.barrier()\nimport os\ntell(own=sorted(os.sched_getaffinity(0)))"
+    usable = os.sched_getaffinity(0)
+    own = [set(values["own"]) for values in launched(2, code)]
+    if len(cores.whole(sorted(usable))) >= 2:
+        assert set.union(*own) == usable and sum(map(len, own)) == len(usable)
+    threads = "import os\nos.environ['OMP_NUM_THREADS'] = '1000'\n"
+    assert [set(values["own"]) for values in launched(2, code, before=threads)] == [usable] * 2
+
+
+def test_hyperthreads_of_a_core_stay_together(tmp_path, monkeypatch):
+    for processor in range(6):
+        folder = tmp_path / f"cpu{processor}" / "topology"
+        folder.mkdir(parents=True)
+        (folder / "thread_siblings_list").write_text(f"{processor % 3},{processor % 3 + 3}\n")
+    monkeypatch.setattr(cores, "_CORES", str(tmp_path))
+    assert cores.whole([0, 1, 2, 3, 5, 7]) == [[0, 3], [1], [2, 5], [7]]
