@@ -203,8 +203,9 @@ void add_calls(std::vector<HostCall>& calls, const std::vector<ir::HostCall>& gi
     }
     for (size_t i = 0; i < call.operands.size(); ++i) {
       ir::Value v = call.op->operands[i];
-      while (v.op->info().facts.renames) v = v.op->operands[0];
-      terms[v.dtype()].push_back({&call, order.at(v.op), call.operands[i], call.results[i], v.type().byte_count()});
+      const ir::Type type = v.type();
+      while (v.op->info().facts.renames || v.op->code == ir::OpCode::cast) v = v.op->operands[0];
+      terms[type.dtype].push_back({&call, order.at(v.op), call.operands[i], call.results[i], type.byte_count()});
     }
   }
   for (const auto& [dtype, some] : terms) add_sums(calls, some, behind);

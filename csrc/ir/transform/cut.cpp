@@ -14,14 +14,14 @@ bool is_on_host(const Op& op) { return op.info().facts.host; }
 
 class Cutter {
  public:
-  explicit Cutter(const Specialized& step) : step_(step), ops_(step.graph->body().ops) {}
+  explicit Cutter(const Specialized& step) : step_(step) { order(step.graph->body().ops); }
 
   Cut run() {
     find_stages();
     find_places();
     for (size_t part = 0; part < cut_.parts.size(); ++part) make_part(part);
-    for (const auto& op : ops_) {
-      if (is_on_host(*op) && stages_.contains(op.get())) make_call(*op);
+    for (const Op* op : ops_) {
+      if (is_on_host(*op) && stages_.contains(op)) make_call(*op);
     }
     return std::move(cut_);
   }
@@ -29,13 +29,35 @@ class Cutter {
  private:
   using Values = std::unordered_set<Value, ValueHash>;
 
+  // Puts each cast of an operand of a call directly behind the op that makes the value. Such casts are written behind
+  // all gradients, and a call begins once its operands are computed.
+  void order(const std::vector<std::unique_ptr<Op>>& ops) {
+    std::unordered_set<const Op*> called;
+    for (const auto& op : ops) {
+      for (const Value& v : op->operands) {
+        if (is_on_host(*op) && v.op->code == OpCode::cast) called.insert(v.op);
+      }
+    }
+    std::unordered_map<const Op*, std::vector<const Op*>> casts;  // by the op behind which they come
+    for (const auto& op : ops) {
+      if (called.contains(op.get())) casts[op->operands[0].op].push_back(op.get());
+    }
+    const auto add = [&](auto&& again, const Op* op) -> void {
+      ops_.push_back(op);
+      for (const Op* cast : casts[op]) again(again, cast);
+    };
+    for (const auto& op : ops) {
+      if (!called.contains(op.get())) add(add, op.get());
+    }
+  }
+
   // Finds the first part in which each op can run, and how many there are; a call in stage i follows part i.
   void find_stages() {
     size_t last = 0;
-    for (const auto& op : ops_) {
+    for (const Op* op : ops_) {
       size_t stage = 0;
       for_each_use(*op, [&](Value v) { stage = std::max(stage, stages_.at(v.op) + (is_on_host(*v.op) ? 1 : 0)); });
-      stages_[op.get()] = stage;
+      stages_[op] = stage;
       if (is_on_host(*op)) last = std::max(last, stage + 1);
     }
     cut_.parts.resize(last + 1);
@@ -109,8 +131,8 @@ class Cutter {
     Graph& graph = *part.graph;
     ValueMap<Value> copies;
     std::vector<Value> entering;
-    for (const auto& op : ops_) {
-      const auto home = homes_.find(op.get());
+    for (const Op* op : ops_) {
+      const auto home = homes_.find(op);
       bool is_here = !is_on_host(*op) && home != homes_.end() && home->second == index;
       for (uint32_t i = 0; i < op->results.size(); ++i) {
         const Value v = op->result(i);
@@ -155,9 +177,9 @@ class Cutter {
       part.leaving.push_back(number(v, index));
       part.graph->body().results.push_back(copies.at(v));
     };
-    for (const auto& op : ops_) {
-      if (is_on_host(*op) || !stages_.contains(op.get())) continue;
-      const auto home = homes_.find(op.get());
+    for (const Op* op : ops_) {
+      if (is_on_host(*op) || !stages_.contains(op)) continue;
+      const auto home = homes_.find(op);
       if (home != homes_.end() && home->second != index) continue;
       for (uint32_t i = 0; i < op->results.size(); ++i) {
         const Value v = op->result(i);
@@ -180,7 +202,7 @@ class Cutter {
   }
 
   const Specialized& step_;
-  const std::vector<std::unique_ptr<Op>>& ops_;
+  std::vector<const Op*> ops_;                    // in the order in which the parts have them
   std::unordered_map<const Op*, size_t> stages_;  // of needed ops
   std::unordered_map<const Op*, size_t> homes_;   // the part that computes the op, for ops that are not free
   std::vector<Values> needed_, handed_;           // by part: values used by its ops, by the calls after it

@@ -185,6 +185,18 @@ TEST(AllReduce, IsMadeAsLateAsItCan) {
   EXPECT_EQ(made.parts[1].calls.size(), 2u);
 }
 
+// Or no sum of a cast gradient could begin before all gradients are computed: the casts are written behind them.
+TEST(AllReduce, OfACastBeginsOnceItsOperandIsComputed) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2}));
+  const Value first = graph.value(OpCode::sin, {x}), second = graph.value(OpCode::exp, {first});
+  const auto half = [&](Value v) { return graph.value(OpCode::cast, {v}, {{Attr::kDtype, DType::bfloat16}}); };
+  const Value others = half(first), halved = half(first);
+  const Op* const sums = graph.add(OpCode::all_reduce, {halved, half(half(second))});
+  const Cut made = cut_of({x}, {sums->result(0), sums->result(1), others});
+  EXPECT_EQ(kinds(made.parts[0]), (Names{"placeholder", "sin", "cast", "exp", "cast", "cast"}));
+}
+
 // The loss is the sum of the processes' losses. Gradients travel together, and only those that are wanted.
 TEST(AllReduce, GradientsAreSumsOfGradients) {
   Graph graph;
