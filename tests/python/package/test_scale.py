@@ -9,7 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-BENCHMARKS = pathlib.Path(__file__).parents[3] / "benchmarks"
+ROOT = pathlib.Path(__file__).parents[3]
+BENCHMARKS = ROOT / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
 import scale  # noqa: E402
@@ -96,3 +97,8 @@ def test_a_report_has_each_link_and_prediction():
     efficiency = 0.408 / (0.408 * (1 + 0.01 * math.sqrt(2 * math.log(8))) + exposed)
     assert line.split(" | ")[3] == f"{efficiency:.0%}"
     assert "8 on each host" in predictions
+
+
+def test_the_page_shows_the_report_of_the_committed_rows():
+    rows = json.loads((ROOT / "benchmarks/results/distributed.json").read_text())
+    assert scale.report(rows) in (ROOT / "docs/scale.md").read_text()
