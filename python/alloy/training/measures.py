@@ -12,6 +12,7 @@ from alloy._core import Graph, Tensor
 from alloy.engine.arrays import require_all
 from alloy.engine.structure import leaves
 from alloy.graph.state import State
+from alloy.losses.lookup import name_of
 from alloy.losses.reduction import number_of
 from alloy.messages.location import mistake
 from alloy.messages.text import describe
@@ -56,6 +57,11 @@ class Measures:
     def losses(self) -> list:
         """The loss functions of the outputs."""
         return list(self._losses.values())
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the loss functions and of the metrics."""
+        return [*map(name_of, self._losses.values()), *self._metrics]
 
     def loss_of_each(self, predictions, targets):
         """Returns triples (loss, output, targets) of these structures of tensors or arrays."""

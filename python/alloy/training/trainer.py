@@ -537,9 +537,11 @@ class Trainer:
         processes.require_equal(
             "fit",
             {
-                "model and optimizer": f"{type(self.model).__name__} with {type(self.optimizer).__name__}",
-                "variables": f"{len(variables)} of checksum {zlib.crc32(str(variables).encode())}",
+                "model": type(self.model).__name__,
+                "loss and metrics": ", ".join(self._programs.measures.names),
                 "learning rate": str(float(rate) if isinstance(rate, Real) else type(rate).__name__),
+                "optimizer": re.sub(r" at 0x\w+", "", repr(self.optimizer)),
+                "variables": f"{len(variables)} of checksum {zlib.crc32(str(variables).encode())}",
                 "examples": str(parts),
                 "precision": self._programs.dtype,
                 **{str(names.get(key, key)): re.sub(r", workers=\d+", "", str(value)) for key, value in given.items()},

@@ -250,6 +250,12 @@ REFUSED = {
     "model = mlp(*[nn.Dense(3)] * rank)": "the same variables in all processes, got 13 of checksum",
     "epochs = 1 + rank": "the same epochs in all processes, got 1 in rank 0 and 2 in rank 1",
     "optimizer = al.SGD(0.1 * (rank + 1))": "the same learning rate in all processes, got 0.1 in rank 0 and 0.2",
+    "optimizer = al.SGD(0.1, momentum=0.5 * rank)": (
+        "the same optimizer in all processes, got SGD(lr=0.1) in rank 0 and SGD(lr=0.1, momentum=0.5) in rank 1"
+    ),
+    "loss = ['softmax_cross_entropy', doubled][rank]": (
+        "the same loss and metrics in all processes, got softmax_cross_entropy in rank 0 and doubled in rank 1"
+    ),
     "batch = 1": "Expected batches of 2 or more examples for 2 processes, got 1 in one",
     "x, batch = al.data.from_iterator(lambda: [(rows[:9, 0], labels[:9])], batched=True), None": (
         "Expected batches that batch(size) makes of examples, to divide them among processes"
@@ -259,14 +265,17 @@ REFUSED = {
 
 def test_processes_that_differ_are_refused(launched):
     code = f"""
+def doubled(predictions, targets):
+    return 2 * al.losses.softmax_cross_entropy(predictions, targets)
+
 said = []
 for change in {list(REFUSED)}:
     x, model, optimizer, epochs, batch, options = rows[:96, 0], mlp(), al.SGD(0.1), 1, 24, dict()
-    validation = None
+    validation, loss = None, 'softmax_cross_entropy'
     exec(change)
     data = (x, labels[: len(x)]) if isinstance(x, np.ndarray) else x
     try:
-        trainer = al.Trainer(model, "softmax_cross_entropy", optimizer, distributed=True, **options)
+        trainer = al.Trainer(model, loss, optimizer, distributed=True, **options)
         trainer.fit(data, epochs, batch, validation=validation)
         said.append("nothing")
     except ValueError as error:
