@@ -178,7 +178,8 @@ $(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
 	    echo "$$peer cannot be installed: the report will say so."; done
 	@touch $@
 
-$(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt
+$(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt packaging/install_system_packages.sh
+	packaging/install_system_packages.sh wheel
 	$(VENV)/bin/python -m pip install --quiet --requirement packaging/requirements.txt
 	@touch $@
 

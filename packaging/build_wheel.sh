@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the self-contained Linux wheel. pip builds it in isolation, auditwheel copies in every library that the oldest
-# supported system lacks, and bundle_licenses.py adds the licenses. Users' Objective-C++ programs are linked with these
+# supported system lacks, without their symbols for debuggers, and bundle_licenses.py adds the licenses. Users' Objective-C++ programs are linked with these
 # copies too, because a process can have only one Objective-C runtime.
 #   build_wheel.sh <directory>     writes one wheel there and reports its size
 # Needs packaging/requirements.txt in the first Python of the path.
@@ -13,11 +13,12 @@ work=build/wheel
 rm -rf "$work"
 mkdir -p "$work" "$out"
 python -m pip wheel --no-deps --wheel-dir "$work/built" .
-python -m auditwheel repair --wheel-dir "$work/repaired" "$work"/built/*.whl
+python -m auditwheel repair --strip --wheel-dir "$work/repaired" "$work"/built/*.whl
 python -m wheel unpack --dest "$work/unpacked" "$work"/repaired/*.whl
 python packaging/bundle_licenses.py "$work"/unpacked/*
 libraries=alloy_mpsgraph.libs
 for wheel in "$work"/unpacked/*; do
+  packaging/reduce_icu_data.sh "$wheel/$libraries"
   # auditwheel has renamed the libraries; for the linker, each gets a file with its name in alloy.pc.
   for name in gnustep-base objc; do
     library=$(cd "$wheel/$libraries" && ls "lib$name"-*.so*)
