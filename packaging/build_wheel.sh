@@ -1,8 +1,9 @@
 #!/bin/sh
-# Builds the self-contained Linux wheel. pip builds it in isolation, auditwheel copies in every library that the oldest
-# supported system lacks, without their symbols for debuggers, and bundle_licenses.py adds the licenses. Users' Objective-C++ programs are linked with these
-# copies too, because a process can have only one Objective-C runtime.
-#   build_wheel.sh <directory>     writes one wheel there and reports its size
+# Builds the source distribution, and of it the self-contained Linux wheel. pip builds both in isolation, auditwheel
+# copies in every library that the oldest supported system lacks, without its symbols for debuggers, and
+# bundle_licenses.py adds the licenses. Users' Objective-C++ programs are linked with these copies too, because a
+# process can have only one Objective-C runtime.
+#   build_wheel.sh <directory>     writes both there and reports the wheel's size
 # Needs packaging/requirements.txt in the first Python of the path.
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,7 +13,9 @@ out=$1
 work=build/wheel
 rm -rf "$work"
 mkdir -p "$work" "$out"
-python -m pip wheel --no-deps --wheel-dir "$work/built" .
+rm -f "$out"/alloy_mpsgraph-*.tar.gz
+python -m build --sdist --outdir "$out" .
+python -m pip wheel --no-deps --wheel-dir "$work/built" "$out"/alloy_mpsgraph-*.tar.gz
 python -m auditwheel repair --strip --wheel-dir "$work/repaired" "$work"/built/*.whl
 python -m wheel unpack --dest "$work/unpacked" "$work"/repaired/*.whl
 python packaging/bundle_licenses.py "$work"/unpacked/*

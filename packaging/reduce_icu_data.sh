@@ -1,7 +1,7 @@
 #!/bin/sh
-# Replaces ICU's data, of which GNUstep's Foundation needs little, in an unpacked wheel by the part for English, which is
-# also the part for locales without one of their own. It takes 4 MB of the wheel instead of 12: other languages' names and
-# formats of dates and numbers, and character sets that are not part of Unicode's own, are left out.
+# Replaces ICU's data, of which GNUstep's Foundation needs little, in an unpacked wheel by the part for English, which
+# also serves locales without a part of their own. It takes 4 MB of the wheel instead of 12: other languages' names and
+# formats of dates and numbers are left out, and character sets beside those of Unicode.
 #   reduce_icu_data.sh <directory of the wheel's libraries>
 set -eu
 library=$(ls "$1"/libicudata-*.so.*)
@@ -10,9 +10,9 @@ trap 'rm -rf "$work"' EXIT
 name=$(nm --dynamic --defined-only "$library" | sed -n 's/.* \(icudt[0-9]*\)_dat$/\1/p')
 objcopy --output-target=binary --only-section=.rodata "$library" "$work/${name}l.dat" # its only symbol is the data
 languages='(root|en|en_US|en_US_POSIX|pool|res_index|supplementalData|tzdbNames)\.res'
+common='coll/ucadata\.icu|brkitr/.*|[a-zA-Z]{6,}[0-9]*\.res|units\.res|[a-z]+\.icu|[^/]*\.(nrm|spp)'
 icupkg --list "$work/${name}l.dat" |
-  grep -Ev "^(([a-z]+/)?$languages|coll/ucadata\.icu|brkitr/.*|[a-zA-Z]{6,}[0-9]*\.res|units\.res|[a-z]+\.icu|[^/]*\.(nrm|spp))$" \
-    > "$work/removed.txt"
+  grep -Ev "^(([a-z]+/)?$languages|$common)$" > "$work/removed.txt"
 mkdir "$work/kept"
 icupkg --remove "$work/removed.txt" "$work/${name}l.dat" "$work/kept/${name}l.dat" # its name is part of its table
 cat > "$work/data.S" <<END

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 
 import packaging.tags
 import pytest
@@ -228,30 +229,46 @@ def test_a_wheel_is_tagged_for_the_oldest_mac_that_it_runs_on(monkeypatch):
 
 # ---- workflows ----
 
-WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+SCHEMAS = {
+    **dict.fromkeys(WORKFLOWS, "github-workflows"),
+    **dict.fromkeys((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"), "github-issue-forms"),
+    ROOT / "CITATION.cff": "citation-file-format",
+}
 
 
-@pytest.mark.parametrize(
-    "path", [WORKFLOW, *(ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")], ids=lambda path: path.name
-)
-def test_what_github_reads_follows_its_schema(path):
-    schema = (
-        "github-workflows"
-        if path == WORKFLOW
-        else "github-issue-config"
-        if path.stem == "config"
-        else "github-issue-forms"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", path],
-        capture_output=True,
-        text=True,
-    )
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+def test_what_others_read_follows_its_schema(path):
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{SCHEMAS[path]}", path]
+    if path.suffix == ".cff":
+        command += ["--default-filetype", "yaml"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
 def test_workflows_call_targets_that_the_makefile_has():
-    called = re.findall(r"run: (.*)", WORKFLOW.read_text())
+    called = [command for path in WORKFLOWS for command in re.findall(r"run: (.*)", path.read_text())]
     makefile = (ROOT / "Makefile").read_text().replace("\\\n", "")
     targets = set(re.findall(r"^\.PHONY: (.*)$", makefile, re.M)[0].split())
     assert called and all(command.split()[0] == "make" and set(command.split()[1:]) <= targets for command in called)
+
+
+# ---- source distribution ----
+
+
+def test_a_source_distribution_has_all_files_of_the_repository(tmp_path):
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:
+        pytest.skip("not a clone")
+    made = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", made, tmp_path], cwd=ROOT, check=True, capture_output=True)
+    (archive,) = tmp_path.iterdir()
+    assert archive.name == f"alloy_mpsgraph-{archive.name.split('-')[1]}" and archive.stat().st_size < 5e6
+    with tarfile.open(archive) as file:
+        found = {name.partition("/")[2] for name in file.getnames()}
+    expected = {name for name in listed.stdout.splitlines() if not name.startswith("benchmarks/results/")}
+    assert expected - found == set()
+    new = subprocess.run(
+        ["git", "ls-files", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert found - expected - {"PKG-INFO"} == set(new.stdout.splitlines())
