@@ -93,7 +93,7 @@ from alloy.engine.dtypes import __all__ as _dtypes
 from alloy.graph import *  # noqa: F403
 from alloy.graph import __all__ as _graph
 from alloy.interop.torch_weights import load_torch
-from alloy.messages.names import no_name
+from alloy.messages.names import missing_name
 from alloy.op_library import OpLibrary, load_op_library
 from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
@@ -150,7 +150,7 @@ if not TYPE_CHECKING:  # or checkers would accept any name
             from importlib import import_module
 
             return import_module("alloy.sklearn")
-        raise no_name(__name__, name)
+        return missing_name(__name__, name)
 
     class _Names(list):
         """help(alloy) prints all that is `in` __all__, 2,000 lines; with this it prints the text above."""

@@ -1,10 +1,12 @@
 """Errors for names that a module or an object does not have: they give the name to use, or the nearest."""
 
 import inspect
+import operator
 import sys
+import warnings
 
 from alloy.messages.location import meant, mistake, nearest
-from alloy.messages.renames import RENAMES
+from alloy.messages.renames import DEPRECATED, RENAMES
 
 _PAGE = "; docs/coming-from.md has the names of other libraries"
 
@@ -16,15 +18,21 @@ def renamed(place: str, name: str) -> str:
 
 
 def of_module(module: str):
-    """Returns __getattr__ and __dir__ of a public module: __getattr__ raises no_name, __dir__ lists __all__."""
-
-    def missing(name):
-        raise no_name(module, name)
-
-    return missing, lambda: sys.modules[module].__all__
+    """Returns __getattr__ and __dir__ of a public module: __getattr__ is missing_name, __dir__ lists __all__."""
+    return lambda name: missing_name(module, name), lambda: sys.modules[module].__all__
 
 
-def no_name(module: str, name: str) -> Exception:
+def missing_name(module: str, name: str):
+    """Returns what a deprecated name of a public module stands for, and warns. AttributeError: there is none."""
+    old = f"{_shown(module)}.{name}"
+    if old not in DEPRECATED:
+        raise _no_name(module, name)
+    new, end = DEPRECATED[old]
+    warnings.warn(f"{old} is now {new}; version {end} ends the old name", DeprecationWarning, stacklevel=3)
+    return operator.attrgetter(new.removeprefix("al."))(sys.modules["alloy"])
+
+
+def _no_name(module: str, name: str) -> Exception:
     """Returns the error for a name that a public module does not have."""
     if name.startswith("_"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")

@@ -57,3 +57,7 @@ RENAMES = {
     "Optimizer": {"learning_rate": "optimizer.lr"},
     "Trainer": {"learning_rate": "trainer.optimizer.lr", "lr": "trainer.optimizer.lr"},
 }
+
+# Names of Alloy's own that have changed, by their old paths: the new path, and the version that no longer has the old
+# one, which is the minor version after the next. Until then the old name works, with a DeprecationWarning.
+DEPRECATED: dict[str, tuple[str, str]] = {}

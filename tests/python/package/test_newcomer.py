@@ -6,6 +6,7 @@ message. HERE stands for the line that was typed, MADE for a line of WORLD, "...
 has no full stop, "; at HERE." follows."""
 
 import inspect
+import operator
 import pathlib
 import pydoc
 import re
@@ -18,7 +19,7 @@ import pytest
 
 import alloy as al
 from alloy.engine.dtypes import numpy_dtype
-from alloy.messages.renames import RENAMES
+from alloy.messages.renames import DEPRECATED, RENAMES
 from kinds import HAS_BFLOAT16
 
 WORLD = """
@@ -608,6 +609,22 @@ def test_names_of_other_libraries(place, name, here):
             continue
         with pytest.raises(AttributeError, match=rf"[ .]{name}; use {re.escape(here)}; at "):
             getattr(one, name)
+
+
+def test_a_deprecated_name_works_and_warns(monkeypatch):
+    monkeypatch.setitem(DEPRECATED, "al.nn.Full", ("al.nn.Dense", "0.3"))
+    monkeypatch.setitem(DEPRECATED, "al.matvec", ("al.matmul", "0.3"))
+    for path, new in (("nn.Full", al.nn.Dense), ("matvec", al.matmul)):
+        with pytest.warns(DeprecationWarning, match=rf"al\.{path} is now al\.\w.*; version 0.3 ends") as told:
+            assert operator.attrgetter(path)(al) is new
+        assert told[0].filename == __file__
+
+
+def test_no_deprecated_name_is_older_than_a_minor_version():
+    version = [int(part) for part in al.__version__.split(".")[:2]]
+    for old, (new, end) in DEPRECATED.items():
+        assert [int(part) for part in end.split(".")] > version, old
+        assert operator.attrgetter(new.removeprefix("al."))(al)
 
 
 def test_names_that_are_not_there():

@@ -7,6 +7,7 @@ import runpy
 import pytest
 
 import alloy as al
+import make_api
 import make_stub
 from alloy import _core
 
@@ -43,3 +44,8 @@ def test_typed_programs_run(program):
 
 def test_the_package_says_that_it_is_typed():
     assert pathlib.Path(al.__file__).with_name("py.typed").exists()
+
+
+def test_what_programs_may_call_is_the_committed_text():
+    """A change of it is a line of CHANGELOG.md; python tests/python/make_api.py writes the text."""
+    assert make_api.text() == make_api.PATH.read_text()
