@@ -40,6 +40,7 @@ DEVICES = (
     "draw",
     "device",
     "devices",
+    "set_memory_limit",
     "set_threads",
     "threads",
     "Device",

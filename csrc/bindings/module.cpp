@@ -67,7 +67,10 @@ void translate(std::exception_ptr pointer) {
     PyErr_SetString(error.kind == ir::Error::Kind::kType ? PyExc_TypeError : PyExc_ValueError,
                     error.with(in_layer()).what());
   } catch (const engine::OutOfMemory& error) {
-    PyErr_SetString(PyExc_MemoryError, error.what());
+    const std::string limit = std::to_string(engine::memory_limit());
+    const bool is_limited = engine::memory_limit() != UINT64_MAX;
+    const std::string why = is_limited ? " (al.set_memory_limit allows " + limit + " bytes)" : "";
+    PyErr_SetString(PyExc_MemoryError, (error.what() + why).c_str());
   } catch (const std::bad_alloc&) {
     PyErr_SetString(PyExc_MemoryError, "Memory is exhausted.");
   } catch (const py::cast_error&) {
@@ -112,6 +115,7 @@ void bind_device(py::module_& m) {
       "Describes each device in a dict; the first one is the default.");
   m.def("set_threads", &engine::set_threads);
   m.def("threads", &engine::threads);
+  m.def("set_memory_limit", &engine::set_memory_limit);
 }
 
 // Reads arguments for Python's own functions.

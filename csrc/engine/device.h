@@ -19,6 +19,8 @@
 // setting.
 - (BOOL)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
+// Sets how many bytes may be allocated at once; what is allocated already stays.
+- (void)alloySetMemoryLimit:(uint64_t)bytes;
 // The version (NSNumbers: major, minor) of the macOS that the device imitates; 0 and 0 if none.
 - (NSArray*)alloySystem;
 @end

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <iterator>
 #include <string>
 
@@ -167,6 +168,28 @@ bool set_threads(int count) {
   });
   return done;
 }
+
+namespace {
+
+std::atomic<uint64_t> the_memory_limit{UINT64_MAX};
+
+}  // namespace
+
+bool set_memory_limit(uint64_t bytes) {
+  bool done = false;
+  on_device([&] {
+    for (const auto& device : devices_in_order()) {
+      NSObject* object = static_cast<NSObject*>(device.get());
+      if (![object respondsToSelector:@selector(alloySetMemoryLimit:)]) continue;
+      [static_cast<id<AlloyDeviceDiagnostics>>(object) alloySetMemoryLimit:bytes];
+      done |= device.get() == metal_device();
+    }
+  });
+  if (done) the_memory_limit = bytes;
+  return done;
+}
+
+uint64_t memory_limit() { return the_memory_limit; }
 
 int host_threads(id<MTLDevice> device) {
   const bool tells = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyThreads)];

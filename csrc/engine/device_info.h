@@ -26,6 +26,10 @@ ir::System device_system();
 
 // Sets the number of threads that compute, at least 1, from the next run on; false if the device has no such setting.
 bool set_threads(int count);
+// Sets how many bytes each device may have allocated at once; false if the default device has no such setting.
+bool set_memory_limit(uint64_t bytes);
+// That number; UINT64_MAX if none was set.
+uint64_t memory_limit();
 // The number of threads, or 0 if the device does not tell.
 int threads();
 

@@ -33,7 +33,8 @@ processes       al.distributed
 scikit-learn    al.sklearn: Classifier, Regressor
 drawings        draw
 first values    al.init; random numbers in a graph: al.random
-devices         device, devices, Device, DeviceError, set_threads, threads
+devices         device, devices, Device, DeviceError, set_memory_limit,
+                set_threads, threads
 libraries       load_op_library, OpLibrary: your own ops in C
 numbers         stats, device_stats, op_table, and an Executable's profile() and memory_plan()
 element types   float32, float16, bfloat16, int8 to int64, uint8 to uint64, bool_, complex64

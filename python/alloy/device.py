@@ -7,7 +7,7 @@ from alloy import _core
 from alloy.engine.arrays import as_count
 from alloy.messages.location import mistake
 
-__all__ = ["Device", "device", "device_stats", "devices", "op_table", "set_threads", "stats", "threads"]
+__all__ = ["Device", "device", "device_stats", "devices", "op_table", "set_memory_limit", "set_threads", "stats", "threads"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,20 @@ def threads() -> int | None:
     """Returns the number of threads that compute when this thread runs something, or None if the device does not
     tell."""
     return _core.threads() or None
+
+
+def set_memory_limit(count: int | None) -> None:
+    """Sets how many bytes a device may have allocated at once, for variables, intermediate values and results.
+
+    What needs more raises MemoryError before it is allocated; all that exists stays usable. count: bytes, or None for
+    the device's whole memory. What is allocated already stays: al.device_stats()["allocated_bytes"] says how much it
+    is. NumPy's arrays, constants and packed weights do not count. ValueError: below 0. DeviceError: the device has no
+    such limit, as Apple's have none.
+
+        al.set_memory_limit(2 * 1024**3)"""
+    given = 2**64 - 1 if count is None else as_count("set_memory_limit", "a number of bytes", count, least=0)
+    if not _core.set_memory_limit(given):
+        raise _core.DeviceError(f"[set_memory_limit] {device().name} has no limit of memory.")
 
 
 def stats() -> dict[str, Any]:

@@ -230,7 +230,7 @@ class RemoteDevice final : public device::Device {
   std::string_view name() const noexcept override { return "Remote test device"; }
 
   std::shared_ptr<device::Storage> allocate(size_t bytes) override {
-    if (counters().allocated_bytes + bytes > memory_size()) return nullptr;
+    if (counters().allocated_bytes + bytes > most_memory()) return nullptr;
     return std::make_shared<RemoteStorage>(counters(), bytes);
   }
   std::shared_ptr<device::Storage> adopt(void*, size_t, std::function<void()>) override { return nullptr; }

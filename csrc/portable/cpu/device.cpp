@@ -114,7 +114,7 @@ class CpuDevice final : public device::Device {
     const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     if (rounded < bytes) return nullptr;
     // Linux may promise more memory than there is, and kill the process that uses it.
-    if (counters().allocated_bytes.load(std::memory_order_relaxed) + rounded > memory_size()) return nullptr;
+    if (counters().allocated_bytes.load(std::memory_order_relaxed) + rounded > most_memory()) return nullptr;
 #if defined(__GLIBC__)
     // glibc keeps freed memory (initial values of variables, for example) and would not use it for a large block.
     if (rounded >= kLarge) malloc_trim(0);

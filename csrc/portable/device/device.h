@@ -2,6 +2,7 @@
 // is the first implementation; elsewhere in the framework only facade/metal/devices.mm names one.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -106,6 +107,10 @@ class Device {
 
   // The most memory that the device can use, in bytes.
   virtual uint64_t memory_size() const noexcept = 0;
+  // The most bytes that allocate() lets be in use: memory_size(), or the limit that was set.
+  uint64_t most_memory() const noexcept { return std::min(memory_size(), memory_limit_.load()); }
+  // What is allocated already stays.
+  void set_memory_limit(uint64_t bytes) noexcept { memory_limit_ = bytes; }
   // True if the device's memory is the host's: then adopt() works, and the host can read all storages.
   virtual bool has_unified_memory() const noexcept = 0;
 
@@ -143,6 +148,7 @@ class Device {
 
  private:
   Counters counters_;
+  std::atomic<uint64_t> memory_limit_{UINT64_MAX};
 };
 
 }  // namespace alloy::device

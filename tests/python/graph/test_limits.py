@@ -69,6 +69,31 @@ def test_a_plan_tells_of_memory_that_is_not_there():
     assert step(np.float32([1]))[0] == [2]
 
 
+@pytest.mark.skipif(al.device().kind == "gpu", reason="Apple's devices have no limit")
+def test_a_limit_of_memory_holds_and_nothing_is_lost(storage):
+    graph = al.Graph(storage=storage)
+    x = graph.placeholder((None,))
+    v = graph.variable(np.ones(2**18, np.float32), "v")
+    step = graph.compile([x], [x * 2.0 + al.sum(v)], updates=[graph.assign(v, v * 1.0)])
+    assert step(np.ones(1, np.float32))[0] == 2 + 2**18
+    limit = al.device_stats()["allocated_bytes"] + 2**21
+    al.set_memory_limit(limit)
+    try:
+        for work in (
+            lambda: step(np.ones(2**21, np.float32)),
+            lambda: graph.variable(np.ones(2**21, np.float32), "w").numpy(),
+        ):
+            with pytest.raises(MemoryError, match=rf"al\.set_memory_limit allows {limit} bytes"):
+                work()
+            assert al.device_stats()["allocated_bytes"] <= limit
+            assert step(np.ones(2, np.float32))[0][1] == 2 + 2**18
+    finally:
+        al.set_memory_limit(None)
+    assert step(np.ones(2**21, np.float32))[0].shape == (2**21,)
+    with pytest.raises(ValueError, match="a number of bytes of 0 or more, got -1"):
+        al.set_memory_limit(-1)
+
+
 LIMITED = """
 import resource, sys
 import numpy as np

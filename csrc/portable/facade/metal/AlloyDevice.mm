@@ -28,6 +28,8 @@ using namespace alloy::facade;
 // Set and return the number of threads; NO and 0 if the device has no choice.
 - (BOOL)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
+// Sets how many bytes may be allocated at once.
+- (void)alloySetMemoryLimit:(uint64_t)bytes;
 // Major and minor version of the imitated macOS; 0 and 0 if there is none.
 - (NSArray*)alloySystem;
 @end
@@ -283,6 +285,10 @@ GETTER(uint32_t, peerCount, 0)
 - (NSUInteger)alloyThreads {
   refuse_fork();
   return static_cast<NSUInteger>(_device->threads());
+}
+
+- (void)alloySetMemoryLimit:(uint64_t)bytes {
+  _device->set_memory_limit(bytes);
 }
 
 - (NSArray*)alloySystem {
