@@ -1,10 +1,12 @@
 #include "graph.h"
 
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
 
 #include "arrays.h"
+#include "engine/replay.h"
 #include "files.h"
 #include "gil.h"
 #include "ir/rules/complex.h"
@@ -268,6 +270,28 @@ std::vector<std::string> verify(const GraphRef& graph, const std::vector<Tensor>
                                 const std::vector<py::object>& shapes, const std::vector<Tensor>& fetches,
                                 const std::vector<Update>& updates) {
   return graph->verify(feeds_of("verify", feeds, shapes), values_in(fetches), ops_in(updates));
+}
+
+// The results of the op of this tensor, by the reference; None if it cannot tell. The arrays are its operands'.
+py::object reference_results(const Tensor& result, const std::vector<py::array_t<double, py::array::c_style>>& given) {
+  std::vector<engine::Elements> operands;
+  for (const auto& array : given) {
+    operands.push_back({ir::Dims(array.shape(), array.shape() + array.ndim()),
+                        std::vector<double>(array.data(), array.data() + array.size())});
+  }
+  std::optional<std::vector<engine::Elements>> found;
+  {
+    const WithoutGil without_gil;
+    found = engine::reference_results(*result.value.op, std::move(operands));
+  }
+  if (!found) return py::none();
+  py::list out;
+  for (const engine::Elements& made : *found) {
+    py::array_t<double> array(std::vector<py::ssize_t>(made.dims.begin(), made.dims.end()));
+    std::copy(made.values.begin(), made.values.end(), array.mutable_data());
+    out.append(array);
+  }
+  return out;
 }
 
 std::vector<Inspected> inspect(const GraphRef& graph, const std::vector<Tensor>& feeds,
@@ -552,6 +576,7 @@ void bind_graph(py::module_& m) {
       .def("_inspect", &inspect)
       .def_property_readonly("variables", &variables, "All variables, in order of creation.")
       .def("__str__", [](const GraphRef& graph) { return ir::print(graph->ir()); });
+  m.def("reference_results", &reference_results, py::arg("result"), py::arg("operands"));
   m.def("random_state", [](uint64_t seed) {
     const ir::RandomState state = ir::random_state(seed);
     return std::vector<int32_t>(state.begin(), state.end());

@@ -7,7 +7,17 @@ from alloy import _core
 from alloy.engine.arrays import as_count
 from alloy.messages.location import mistake
 
-__all__ = ["Device", "device", "device_stats", "devices", "op_table", "set_memory_limit", "set_threads", "stats", "threads"]
+__all__ = [
+    "Device",
+    "device",
+    "device_stats",
+    "devices",
+    "op_table",
+    "set_memory_limit",
+    "set_threads",
+    "stats",
+    "threads",
+]
 
 
 @dataclass(frozen=True)

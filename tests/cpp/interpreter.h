@@ -149,7 +149,7 @@ class Interpreter : private GraphRun<Array> {
       case OpCode::assign: current_[slot_of()] = x(op, 1); return;
       case OpCode::for_loop: return for_loop(op);
       default:
-        ASSERT_TRUE(reference::has_function(op)) << op.info().name << " has no function in tests/cpp/reference";
+        ASSERT_TRUE(reference::has_function(op)) << op.info().name << " has no function in csrc/reference";
         give_all(op, reference::compute(op, all_of(op.operands)));
     }
   }

@@ -14,6 +14,7 @@ from alloy.engine.arrays import as_count, as_file_name
 from alloy.engine.classes import Part, completes
 from alloy.measuring import inspection
 from alloy.measuring.profile import Kernel, Profile
+from alloy.measuring.replay import Replay
 from alloy.messages.location import meant, mistake
 from alloy.messages.text import describe
 
@@ -126,6 +127,17 @@ class Executable(Part, _core.Executable):
             total = total + taken
         kernels = [replace(kernel, total=float(taken)) for kernel, taken in zip(kernels, total)]
         return Profile(tuple(kernels), tuple(times))
+
+    def replay(self, /, *feeds, **by_label) -> None:
+        """Computes a run's values on the device, and by the reference in double precision, and compares them op by op.
+        Nothing is updated.
+
+        feeds, by_label: as in a call. The reference takes seconds for a hundred million multiplications. Random
+        numbers, ops with regions and what has more than 16 million elements do not count. DeviceError: an op differs by
+        more than a thousandth (float32) of its result's size; the message names the first such op, and its line.
+
+            step.replay(images, labels)"""
+        Replay(self)(*as_feeds(self, feeds, by_label))
 
     def export(self, path, *feeds) -> None:
         """Writes the step into a file for al.load_executable, `alloy run` and MPSGraph programs: the graph that it

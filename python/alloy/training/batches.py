@@ -112,10 +112,13 @@ class Feed:
     The batches take turns in a few sets of memory: one is filled while the device reads another. If loading may wait,
     or calls a user's function, a thread fills them."""
 
-    def __init__(self, data: Dataset, step: Executable, ahead: int, several: tuple[int, Executable] | None = None):
+    def __init__(
+        self, data: Dataset, step: Executable, ahead: int, several: tuple[int, Executable] | None = None, check=None
+    ):
         """Makes the memory. ahead: the number of later steps in flight while the feed waits for a step. several:
-        (count, executable), a dispatch of `count` steps, used while there are enough full batches."""
-        self._data, self._step, self._ahead = data, step, ahead
+        (count, executable), a dispatch of `count` steps, used while there are enough full batches. check: called with
+        the arrays before each dispatch."""
+        self._data, self._step, self._ahead, self._check = data, step, ahead, check
         self._together, self._several = several or (1, step)
         self._sets = [self._new_memory() for _ in range(ahead + (1 if data.in_memory else 2))]
         self.waited = 0.0  # seconds for input, so far
@@ -141,6 +144,8 @@ class Feed:
                 begun = []
                 for steps, element, arrays in dispatches:
                     step = self._step if steps == 1 else self._several
+                    if self._check is not None:
+                        self._check(arrays)
                     if self._ahead:
                         begun.append(step._submit(memory is not None, None, *arrays))
                     yield steps, element, begun[-1] if self._ahead else step(*arrays)

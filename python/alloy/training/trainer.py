@@ -1,6 +1,7 @@
 """The training loop: a dispatch for each step, and losses and metrics once an epoch. Owns the compiled programs and the
 place in the training."""
 
+import itertools
 import math
 import os
 import re
@@ -20,6 +21,7 @@ from alloy.distributed import processes
 from alloy.engine.arrays import as_count, as_path, require_all
 from alloy.engine.dtypes import is_half
 from alloy.engine.structure import leaves, rebuild
+from alloy.measuring.replay import Replay
 from alloy.messages.location import meant, mistake, warn_user
 from alloy.messages.names import missing_attribute, renamed
 from alloy.nn import Layer
@@ -73,7 +75,11 @@ class Trainer:
     rounding. All call fit, evaluate and save at the same places; the values of an epoch are over all processes, within
     an epoch a process's own. The first process shows the progress and writes checkpoints. sync_batch_norm: BatchNorm
     takes the statistics of whole batches instead of each process's rows; the moving averages are the processes' mean in
-    any case."""
+    any case.
+
+    verify_every: computes every so many steps, the first one too, also by the reference, op by op, before they run
+    (Executable.replay): a wrong kernel of the device ends the training with DeviceError, which names the op. Such a
+    step takes seconds to minutes."""
 
     def __init__(
         self,
@@ -89,6 +95,7 @@ class Trainer:
         steps_per_dispatch: int = 1,
         distributed: bool = False,
         sync_batch_norm: bool = False,
+        verify_every: int | None = None,
     ):
         require_all("Trainer", "a layer as the model", Layer, [model])
         self.model = model
@@ -103,6 +110,9 @@ class Trainer:
         self.stop_training = False
         self.resumed = False  # True if the present fit goes on from a checkpoint
         self.steps_per_dispatch = as_count("Trainer", "steps_per_dispatch", steps_per_dispatch)
+        self._verify_every = verify_every and as_count("Trainer", "verify_every", verify_every)
+        if self._verify_every and self.steps_per_dispatch > 1:
+            raise mistake("Trainer", "Expected one step in a dispatch beside verify_every, got steps_per_dispatch")
         if dtype != "float32" and not is_half(dtype):
             raise mistake("Trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}')
         measures = Measures(loss, metrics, loss_weights)
@@ -200,7 +210,7 @@ class Trainer:
             self._begin(callbacks, resume, batches)
             self._quantities = self._programs.quantities(validation is not None)
             self._warn_of_rate(epochs, data.length)
-            feed = Feed(data, step, self._ahead(), several)
+            feed = Feed(data, step, self._ahead(), several, self._verify(step))
             shown = Progress(progress and self._rank == 0, epochs, self._fit_from, data.length)
             try:
                 self._call("on_train_begin")
@@ -213,6 +223,18 @@ class Trainer:
             finally:
                 shown.close()
             return self.history
+
+    def _verify(self, step):
+        """Returns a function of a step's arrays that compares every so many steps with the reference, or None."""
+        if self._verify_every is None:
+            return None
+        replay, steps = Replay(step), itertools.count()
+
+        def check(arrays):
+            if next(steps) % self._verify_every == 0:
+                replay(arrays, {})
+
+        return check
 
     @contextmanager
     def _alone(self, op):

@@ -1,6 +1,6 @@
 // Random numbers by every selector: the stream of their state, descriptors and their first values, and dropout.
 
-#include "../../cpp/reference/philox.h"
+#include "../../../csrc/reference/philox.h"
 #include "graph_testing.h"
 
 using alloy::reference::normal_quantile;

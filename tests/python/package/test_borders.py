@@ -12,7 +12,8 @@ SOURCES = sorted(path for path in CSRC.rglob("*") if path.suffix in {".h", ".cpp
 MAY_INCLUDE = {
     "ir": {"ir"},
     "probes": {"ir"},
-    "engine": {"ir", "engine", "alloy"},  # alloy: the header of libraries of ops, python/alloy/include
+    "reference": {"ir", "reference"},
+    "engine": {"ir", "reference", "engine", "alloy"},  # alloy: the header of libraries of ops, python/alloy/include
     "bindings": {"ir", "engine", "bindings"},
     "portable": {"ir", "host", "device", "compiler", "cpu", "runtime", "package", "facade", "objc"},
 }
