@@ -5,6 +5,7 @@
 #include "facade/graph/build.h"
 #include "facade/graph/running.h"
 #include "facade/metal/metal.h"
+#include "facade/retained.h"
 #include "ir/rules/cost.h"
 #include "package/package.h"
 
