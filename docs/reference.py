@@ -17,6 +17,9 @@ from alloy.measuring.profile import Profile
 from alloy.training.input_profile import InputProfile
 from alloy.training.rate_search import RateSearch
 
+EXAMPLES = pathlib.Path(__file__).parent / "examples"
+EXAMPLE = re.compile(r"^# (al\.[\w.]+(?:, al\.[\w.]+)*)\n", re.M)  # the head of one: the names that it is of
+
 WRAPPED = 84  # a line to which the next word would have been added below this width was ended on purpose
 
 GRAPHS = (
@@ -77,7 +80,43 @@ def pages() -> dict[str, str]:
     augment = al.data.augment
     made["data"] += f"\n## al.data.augment\n\n{_prose(inspect.getdoc(augment), ())}\n\n"
     made["data"] += _entries(augment, "al.data.augment", augment.__all__, level=3)
-    return made
+    return {name: _with_examples(name, text) for name, text in made.items()}
+
+
+def examples(page) -> tuple[str, list[tuple[tuple[str, ...], int, str]]]:
+    """The code of a page's file in docs/examples: what all examples begin with, and of each its names, the number of
+    lines before it, and its own code. An example needs no other one."""
+    file = EXAMPLES / f"al_{page}.py"
+    text = file.read_text() if file.exists() else ""
+    heads = [*EXAMPLE.finditer(text)]
+    ends = [*(head.start() for head in heads), len(text)]
+    found = [
+        (tuple(head[1].split(", ")), text.count("\n", 0, head.end()), text[head.end() : end])
+        for head, end in zip(heads, ends[1:])
+    ]
+    return text[: ends[0]], found
+
+
+def _with_examples(page, text):
+    """The page with the example of each name behind its description."""
+    start, found = examples(page)
+    if not found:
+        return text
+    code = {name: code for names, _, code in found for name in names}
+    start = start.split('"""')[2].strip()  # without the docstring
+
+    def entry(match):
+        if match[1] not in code:
+            return match[0]
+        return f'{match[0].rstrip()}\n\n```python title="Example"\n{code[match[1]].strip()}\n```\n\n'
+
+    text = re.sub(r"^##+ (al\.[\w.]+)\n.*?(?=^##|\Z)", entry, text, flags=re.M | re.S)
+    title, rest = text.split("\n", 1)
+    return f'{title}\n\n```python title="Each example begins with"\n{start}\n```\n{rest}'
+
+
+def on_config(config):
+    config.copyright = f"Alloy {al.__version__}"  # at the foot of each page
 
 
 def on_files(files, config):

@@ -1,7 +1,5 @@
 """Examples of metrics, one for each name."""
 
-import math
-
 import numpy as np
 
 import alloy as al

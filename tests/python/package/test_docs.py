@@ -1,9 +1,11 @@
 """The code on the pages of docs/ runs as it stands there, page by page, the pages are all in the navigation, and the
-reference has everything. The site itself is built by `make docs`."""
+reference has everything, each name with an example that runs. The site itself is built by `make docs`."""
 
 import importlib.util
+import json
 import pathlib
 import re
+import statistics
 import subprocess
 import threading
 
@@ -15,6 +17,21 @@ from kinds import HAS_BFLOAT16, HAS_PACKAGES
 ROOT = pathlib.Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+
+EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
+
+
+def module(path):
+    """The module of a file that no package has."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return module(DOCS / "reference.py")
 
 
 def name(page):
@@ -76,11 +93,8 @@ def test_every_page_is_in_the_navigation():
     assert sorted(page for page in listed if not page.startswith("reference/")) == [name(page) for page in PAGES]
 
 
-def test_reference():
+def test_reference(reference):
     """Every public name has an entry with a text, which Markdown leaves as it is."""
-    spec = importlib.util.spec_from_file_location("reference", DOCS / "reference.py")
-    reference = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(reference)
     pages = reference.pages()
     listed = re.findall(r"reference/(\w+)\.md$", (ROOT / "mkdocs.yml").read_text(), re.M)
     assert sorted(listed) == sorted(pages)
@@ -104,6 +118,76 @@ def test_reference():
     assert bare == []
     assert " at 0x" not in text and "alloy._core" not in text
     assert text.count("\n```") % 2 == 0
+    without = [name for name, entry in entries if '```python title="Example"' not in entry]
+    assert without == ["al.data.augment"], "write an example in docs/examples"
+
+
+def can_run(names):
+    complex_names = (
+        "complex",
+        "conjugate",
+        "absolute_square",
+        "real",
+        "imag",
+        "planar",
+        "fft",
+        "ifft",
+        "rfft",
+        "irfft",
+    )
+    if not HAS_BFLOAT16 and any(name.removeprefix("al.") in complex_names for name in names):
+        return False  # that system has no complex numbers either
+    return HAS_PACKAGES or "al.load_executable" not in names
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_examples_of_names(file, reference, tmp_path, monkeypatch):
+    """Each example runs behind the first lines of its file alone, uses the names that it is of, and checks them."""
+    monkeypatch.chdir(tmp_path)
+    start, examples = reference.examples(file.stem.removeprefix("al_"))
+    assert examples
+    first = {"__name__": "__main__"}
+    exec(compile(start, str(file), "exec"), first)
+    for names, lines_before, code in examples:
+        where = f"{file.name}:{lines_before}"
+        assert all(re.search(rf"\b{re.escape(name)}\b", code) for name in names), where
+        assert "assert " in code or "al.DeviceError" in names, where
+        if can_run(names):
+            exec(compile("\n" * lines_before + code, str(file), "exec"), {**first})
+
+
+def test_each_example_is_of_an_entry(reference):
+    entries = re.findall(r"^##+ (al\.[\w.]+)\n", "\n".join(reference.pages().values()), re.M)
+    named = [name for file in EXAMPLES for names, *_ in reference.examples(file.stem[3:])[1] for name in names]
+    assert sorted([*named, "al.data.augment"]) == sorted(entries)
+
+
+def test_table_of_ratios():
+    """The front page has the medians of the benchmark with the most measurements."""
+    ratios, index = module(DOCS / "ratios.py"), (DOCS / "index.md").read_text()
+    assert index.count(ratios.MARK) == 1
+    made = ratios.on_page_markdown(index, page=None)
+    table = {
+        cells[0]: cells[1:] for cells in (re.split(r" *\| *", line)[1:-1] for line in made.splitlines() if "|" in line)
+    }
+    files = (ROOT / "benchmarks" / "results").glob("*/results.json")
+    results = max((json.loads(file.read_text()) for file in files), key=lambda each: len(each["rows"]))
+    assert results["date"] in made
+    peers = table[""][1:]
+    assert {"PyTorch", "JAX"} <= set(peers)
+    slower, checked = 0, 0
+    for row in results["rows"]:
+        medians = {column: statistics.median(found["seconds"]) for column, found in row["columns"].items()}
+        alloy, shown = medians.pop("Alloy"), table.get(row["title"])
+        if min(medians.values()) < alloy:
+            slower += 1
+            assert shown is not None, row["title"]
+        if shown is not None:
+            checked += 1
+            for peer, cell in zip(peers, shown[1:]):
+                of_peer = [seconds for column, seconds in medians.items() if column.startswith(peer)]
+                assert cell == (f"{min(of_peer) / alloy:.2f}" if of_peer else "-"), row["title"]
+    assert checked >= 10 and f"a peer is faster in {slower}" in made
 
 
 def test_every_example_is_described():
