@@ -9,8 +9,12 @@ import json
 import pathlib
 import re
 
+import ml_dtypes
+import numpy as np
+
 import alloy as al
 from alloy.asynchronous.staging import Staging
+from alloy.engine import dtypes
 from alloy.graph.state import State
 from alloy.measuring.inspection import MemoryPlan
 from alloy.measuring.profile import Profile
@@ -66,6 +70,8 @@ def pages() -> dict[str, str]:
     made = {
         "graphs": _page("Graphs", "What `import alloy as al` gives for graphs, saving and devices.", al, "al", GRAPHS)
         + _entries(al, "al", SAVING + DEVICES)
+        + f"\n## Element types\n\n{_prose(inspect.getdoc(dtypes), ())}\n\n"
+        + "\n".join(f"### al.{name}\n\n{_of_type(name)}\n" for name in dtypes.__all__)
         + "\n## What calls are given and give\n\nYou do not make these; calls give them, or hand them to you.\n\n"
         + "\n".join(_entry(each, each.__name__, 3) for each in GIVEN),
         "functions": _functions(),
@@ -133,6 +139,16 @@ def _page(title, text, module, path, names):
 
 def _entries(module, path, names, level=2):
     return "\n".join(_entry(getattr(module, name), f"{path}.{name}", level) for name in names)
+
+
+def _of_type(name):
+    """The numbers of an element type."""
+    if name in ("bool_", "complex64"):
+        return "True and False." if name == "bool_" else "Complex numbers: two float32."
+    if "int" in name:
+        return f"Integers from {np.iinfo(name).min} to {np.iinfo(name).max}."
+    limits = ml_dtypes.finfo(name)
+    return f"Floats of {limits.bits} bits up to {float(limits.max):.4g}, with {limits.nmant + 1} significant bits."
 
 
 def _functions():

@@ -175,3 +175,67 @@ assert found is None or found["dispatches"] >= 0  # Apple's devices keep none
 # al.op_table
 (relu,) = [op for op in al.op_table() if op["name"] == "relu"]
 assert relu["operands"] == (1, 1)  # at least and at most
+
+# al.float32
+x = al.Graph().placeholder((3,), al.float32)  # or "float32", or np.float32
+assert x.dtype == al.float32 and x.dtype == np.float32 and x.dtype == "float32"
+
+# al.float16
+g = al.Graph()
+x = g.constant([1 / 3, 1e5])
+assert g.run(al.cast(x, al.float16)).tolist() == [np.float16(1 / 3), np.inf]
+
+# al.bfloat16
+g = al.Graph()
+x = g.constant([1.0, 257.0])
+assert g.run(al.cast(x, al.bfloat16)).astype("float32").tolist() == [1, 256]  # 257 has 9 significant bits
+
+# al.int8
+g = al.Graph()
+x = g.constant(np.array([127], al.int8))
+assert g.run(x + 1).tolist() == [-128]
+
+# al.int16
+g = al.Graph()
+x = g.constant(np.array([2**15 - 1], al.int16))
+assert g.run(x + 1).tolist() == [-(2**15)]
+
+# al.int32
+g = al.Graph()
+assert g.constant([1, 2, 3]).dtype == al.int32
+assert g.run(al.argmax(g.constant([1.0, 9.0]))).dtype == al.int32
+
+# al.int64
+g = al.Graph()
+x = g.constant([2**31 - 1])
+assert g.run(al.cast(x, al.int64) + 1).tolist() == [2**31]
+
+# al.uint8
+g = al.Graph()
+x = g.constant(np.array([255], al.uint8))
+assert g.run(x + 1).tolist() == [0]
+
+# al.uint16
+g = al.Graph()
+x = g.constant(np.array([0], al.uint16))
+assert g.run(x - 1).tolist() == [2**16 - 1]
+
+# al.uint32
+g = al.Graph()
+x = g.constant(np.array([0], al.uint32))
+assert g.run(x - 1).tolist() == [2**32 - 1]
+
+# al.uint64
+g = al.Graph()
+x = g.constant(np.array([2**63], al.uint64))
+assert g.run(x + 1).tolist() == [2**63 + 1]
+
+# al.bool_
+g = al.Graph()
+x = g.constant([1.0, -1.0])
+assert (x > 0).dtype == al.bool_ and g.run(al.cast(x > 0, al.float32)).tolist() == [1, 0]
+
+# al.complex64
+g = al.Graph()
+x = g.placeholder((1,), al.complex64)
+assert g.run(x * x, {x: np.complex64([1j])}).tolist() == [-1]

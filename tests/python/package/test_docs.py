@@ -1,6 +1,7 @@
 """The code on the pages of docs/ runs as it stands there, page by page, the pages are all in the navigation, and the
 reference has everything, each name with an example that runs. The site itself is built by `make docs`."""
 
+import ast
 import importlib.util
 import json
 import pathlib
@@ -9,7 +10,9 @@ import statistics
 import subprocess
 import threading
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 import alloy as al
 from kinds import HAS_BFLOAT16, HAS_PACKAGES
@@ -17,7 +20,7 @@ from kinds import HAS_BFLOAT16, HAS_PACKAGES
 ROOT = pathlib.Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-
+COMPLEX = "complex64 complex conjugate absolute_square real imag planar fft ifft rfft irfft".split()
 EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
 
 
@@ -50,10 +53,23 @@ def build_c(text, folder):
     return made
 
 
+def write_torch_files(folder):
+    """Writes the files that the page on PyTorch's weights loads, in PyTorch's layouts."""
+    shapes = {"0.weight": (8, 3, 3, 3), "0.bias": (8,), "2.weight": (16, 8, 3, 3), "2.bias": (16,)}
+    body = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
+    head = {"weight": np.ones((10, 16), np.float32), "bias": np.ones(10, np.float32)}
+    save_file(body, folder / "body.safetensors")
+    for file, *paths in (("weights", "body", "fc"), ("renamed", "features", "classifier.6")):
+        both = {f"{path}.{name}": value for path, part in zip(paths, (body, head)) for name, value in part.items()}
+        save_file(both, folder / f"{file}.safetensors")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_code(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text()
+    if page.stem == "pytorch_weights":
+        write_torch_files(tmp_path)
     if not HAS_BFLOAT16 and page.stem == "mixed-precision":
         pytest.skip("that system has no bfloat16")
     if not HAS_PACKAGES and page.stem == "exporting":
@@ -69,10 +85,31 @@ def test_code(page, tmp_path, monkeypatch):
             thread.join()  # it ends a moment after the loop that it reads for
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
-def test_names(page):
+def statements(code):
+    """The statements, also those inside others, as text in one layout and without docstrings."""
+    nodes = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt)]
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+            del node.body[0]
+    return {ast.unparse(node) for node in nodes}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_code_that_does_not_run(page):
+    """A block of ```py is a part of a program in examples/, which other tests run, or is for PyTorch."""
+    blocks = re.findall(r"^```py\n(.*?)^```", page.read_text(), re.M | re.S)
+    programs = [statements(file.read_text()) for file in (ROOT / "examples").glob("*.py")] if blocks else []
+    for block in blocks:
+        assert "torch import" in block or any(statements(block) <= program for program in programs), block
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *PAGES, "reference"], ids=lambda page: getattr(page, "stem", page)
+)
+def test_names(page, reference):
     """Whatever a page calls al.something is there."""
-    for path in sorted(set(re.findall(r"\bal((?:\.[A-Za-z_]\w*)+)", page.read_text()))):
+    text = "\n".join(reference.pages().values()) if page == "reference" else page.read_text()
+    for path in sorted(set(re.findall(r"\bal((?:\.[A-Za-z_]\w*)+)", text.replace("\\", "")))):
         found = al
         for part in path.split(".")[1:]:
             found = getattr(found, part)
@@ -100,15 +137,7 @@ def test_reference(reference):
     assert sorted(listed) == sorted(pages)
     text = "\n".join(pages.values())
     modules = ("data", "distributed", "init", "losses", "metrics", "models", "nn", "random", "schedules")
-    types = (
-        "bfloat16",
-        "bool_",
-        "complex64",
-        "float16",
-        "float32",
-        *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)),
-    )
-    names = {f"al.{name}" for name in dir(al) if name not in (*modules, *types) and not name.startswith("_")}
+    names = {f"al.{name}" for name in dir(al) if name not in modules and not name.startswith("_")}
     for module in modules:
         names |= {f"al.{module}.{name}" for name in getattr(al, module).__all__}
     names -= {"al.data.augment"}
@@ -123,19 +152,7 @@ def test_reference(reference):
 
 
 def can_run(names):
-    complex_names = (
-        "complex",
-        "conjugate",
-        "absolute_square",
-        "real",
-        "imag",
-        "planar",
-        "fft",
-        "ifft",
-        "rfft",
-        "irfft",
-    )
-    if not HAS_BFLOAT16 and any(name.removeprefix("al.") in complex_names for name in names):
+    if not HAS_BFLOAT16 and {name.removeprefix("al.") for name in names} & {"bfloat16", *COMPLEX}:
         return False  # that system has no complex numbers either
     return HAS_PACKAGES or "al.load_executable" not in names
 
