@@ -31,6 +31,11 @@ def ratios(row):
     return {peer: each / alloy for peer, each in measured.items() if each is not None}
 
 
+def shown(ratio):
+    """The ratio with two decimals; in bold, and not rounded up to 1, where Alloy is slower."""
+    return f"{ratio:.2f}" if ratio >= 1 else f"**{ratio:.2f}**" if ratio < 0.995 else f"**{ratio:.4f}**"
+
+
 def text(report):
     """The table in Markdown, with what it is of. report: benchmarks/report.py"""
     measured = results()
@@ -41,7 +46,7 @@ def text(report):
 
     def cells(row):
         found = ratios(row)
-        there = [f"{found[peer]:.2f}" if peer in found else "-" for peer in peers]
+        there = [shown(found[peer]) if peer in found else "-" for peer in peers]
         return [row["title"], report.duration(seconds(row, ["Alloy"])), *there]
 
     head = ["", "Alloy", *peers]

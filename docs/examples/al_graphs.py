@@ -161,6 +161,7 @@ try:
     print(al.device().name)
 except al.DeviceError:
     print("This machine has no device.")
+assert issubclass(al.DeviceError, RuntimeError)
 
 # al.stats
 before = al.stats()

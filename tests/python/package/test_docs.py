@@ -168,7 +168,7 @@ def test_examples_of_names(file, reference, tmp_path, monkeypatch):
     for names, lines_before, code in examples:
         where = f"{file.name}:{lines_before}"
         assert all(re.search(rf"\b{re.escape(name)}\b", code) for name in names), where
-        assert "assert " in code or "al.DeviceError" in names, where
+        assert "assert " in code, where
         if can_run(names):
             exec(compile("\n" * lines_before + code, str(file), "exec"), {**first})
 
@@ -203,7 +203,10 @@ def test_table_of_ratios():
             checked += 1
             for peer, cell in zip(peers, shown[1:]):
                 of_peer = [seconds for column, seconds in medians.items() if column.startswith(peer)]
-                assert cell == (f"{min(of_peer) / alloy:.2f}" if of_peer else "-"), row["title"]
+                assert (cell == "-") == (not of_peer), row["title"]
+                if of_peer:
+                    assert float(cell.strip("*")) == pytest.approx(min(of_peer) / alloy, abs=0.0051), row["title"]
+                    assert ("*" in cell) == (min(of_peer) < alloy), row["title"]
     assert checked >= 10 and f"a peer is faster in {slower}" in made
 
 
