@@ -125,6 +125,7 @@ bench: $(BUILD)/.with-benchmarks $(BENCH)/.peers
 # The site, in build/site. test-python runs the code on its pages (test_docs.py).
 docs: $(BUILD)/.installed $(VENV)/.requirements-of-docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
+	@grep -q '"title":"al.relu"' build/site/search/search_index.json  # the search finds names
 	@echo "build/site/index.html"
 
 wheel: $(VENV)/.wheel-tools

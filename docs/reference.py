@@ -9,13 +9,20 @@ import json
 import pathlib
 import re
 
+import ml_dtypes
+import numpy as np
+
 import alloy as al
 from alloy.asynchronous.staging import Staging
+from alloy.engine import dtypes
 from alloy.graph.state import State
 from alloy.measuring.inspection import MemoryPlan
 from alloy.measuring.profile import Profile
 from alloy.training.input_profile import InputProfile
 from alloy.training.rate_search import RateSearch
+
+EXAMPLES = pathlib.Path(__file__).parent / "examples"
+EXAMPLE = re.compile(r"^# (al\.[\w.]+(?:, al\.[\w.]+)*)\n", re.M)  # the head of one: the names that it is of
 
 WRAPPED = 84  # a line to which the next word would have been added below this width was ended on purpose
 
@@ -64,6 +71,8 @@ def pages() -> dict[str, str]:
     made = {
         "graphs": _page("Graphs", "What `import alloy as al` gives for graphs, saving and devices.", al, "al", GRAPHS)
         + _entries(al, "al", SAVING + DEVICES)
+        + f"\n## Element types\n\n{_prose(inspect.getdoc(dtypes), ())}\n\n"
+        + "\n".join(f"### al.{name}\n\n{_of_type(name)}\n" for name in dtypes.__all__)
         + "\n## What calls are given and give\n\nYou do not make these; calls give them, or hand them to you.\n\n"
         + "\n".join(_entry(each, each.__name__, 3) for each in GIVEN),
         "functions": _functions(),
@@ -78,7 +87,43 @@ def pages() -> dict[str, str]:
     augment = al.data.augment
     made["data"] += f"\n## al.data.augment\n\n{_prose(inspect.getdoc(augment), ())}\n\n"
     made["data"] += _entries(augment, "al.data.augment", augment.__all__, level=3)
-    return made
+    return {name: _with_examples(name, text) for name, text in made.items()}
+
+
+def examples(page) -> tuple[str, list[tuple[tuple[str, ...], int, str]]]:
+    """The code of a page's file in docs/examples: what all examples begin with, and of each its names, the number of
+    lines before it, and its own code. An example needs no other one."""
+    file = EXAMPLES / f"al_{page}.py"
+    text = file.read_text() if file.exists() else ""
+    heads = [*EXAMPLE.finditer(text)]
+    ends = [*(head.start() for head in heads), len(text)]
+    found = [
+        (tuple(head[1].split(", ")), text.count("\n", 0, head.end()), text[head.end() : end])
+        for head, end in zip(heads, ends[1:])
+    ]
+    return text[: ends[0]], found
+
+
+def _with_examples(page, text):
+    """The page with the example of each name behind its description."""
+    start, found = examples(page)
+    if not found:
+        return text
+    code = {name: code for names, _, code in found for name in names}
+    start = start.split('"""')[2].strip()  # without the docstring
+
+    def entry(match):
+        if match[1] not in code:
+            return match[0]
+        return f'{match[0].rstrip()}\n\n```python title="Example"\n{code[match[1]].strip()}\n```\n\n'
+
+    text = re.sub(r"^##+ (al\.[\w.]+)\n.*?(?=^##|\Z)", entry, text, flags=re.M | re.S)
+    title, rest = text.split("\n", 1)
+    return f'{title}\n\n```python title="Each example begins with"\n{start}\n```\n{rest}'
+
+
+def on_config(config):
+    config.copyright = f"Alloy {al.__version__}"  # at the foot of each page
 
 
 def on_files(files, config):
@@ -95,6 +140,16 @@ def _page(title, text, module, path, names):
 
 def _entries(module, path, names, level=2):
     return "\n".join(_entry(getattr(module, name), f"{path}.{name}", level) for name in names)
+
+
+def _of_type(name):
+    """The numbers of an element type."""
+    if name in ("bool_", "complex64"):
+        return "True and False." if name == "bool_" else "Complex numbers: two float32."
+    if "int" in name:
+        return f"Integers from {np.iinfo(name).min} to {np.iinfo(name).max}."
+    limits = ml_dtypes.finfo(name)
+    return f"Floats of {limits.bits} bits up to {float(limits.max):.4g}, with {limits.nmant + 1} significant bits."
 
 
 def _functions():
