@@ -103,7 +103,9 @@ def main():
             seen.append(resident())
             print(f"{(part + 1) * steps // 10:>9,} steps {seen[-1] / 2**20:8.1f} MiB", flush=True)
     growth = max(seen[5:]) - max(seen[:5])
-    print(f"{time.monotonic() - began:.0f} s; the second half needed more than the first by {max(0, growth) / 2**20:.2f} MiB")
+    print(
+        f"{time.monotonic() - began:.0f} s; the second half needed {max(0, growth) / 2**20:.2f} MiB more than the first"
+    )
     sys.exit(growth > MOST_GROWTH)
 
 

@@ -145,6 +145,11 @@ for device in al.devices():
 g = al.Graph(device=al.devices()[0].name)
 assert g.run(g.constant(1.0) + 1) == 2
 
+# al.set_memory_limit
+al.set_memory_limit(2 * 1024**3)  # bytes
+al.set_memory_limit(None)
+assert al.Graph().variable(np.zeros(4, "float32")).numpy().size == 4
+
 # al.set_threads, al.threads
 if al.threads() is not None:  # Apple's devices do not tell
     before = al.threads()
