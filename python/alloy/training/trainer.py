@@ -226,12 +226,13 @@ class Trainer:
 
     def _verify(self, step):
         """Returns a function of a step's arrays that compares every so many steps with the reference, or None."""
-        if self._verify_every is None:
+        every = self._verify_every
+        if every is None:
             return None
         replay, steps = Replay(step), itertools.count()
 
         def check(arrays):
-            if next(steps) % self._verify_every == 0:
+            if next(steps) % every == 0:
                 replay(arrays, {})
 
         return check
