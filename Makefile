@@ -16,7 +16,7 @@ IMITATED := macos13 macos14 macos15 macos26
 
 .PHONY: setup train compile build-tests test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote \
   test-all test-clangs test-types test-kills test-arm64 \
-  $(IMITATED:%=test-all-%) test-all-remote asan bench docs wheel mac-report clean
+  $(IMITATED:%=test-all-%) test-all-remote asan tsan soak bench docs wheel mac-report clean
 
 setup: $(BUILD)/.installed
 
@@ -111,6 +111,18 @@ asan: setup $(VENV)/.requirements-of-test $(VENV)/.asan-packages
 	env LD_PRELOAD="$$(g++ -print-file-name=libasan.so):$$(g++ -print-file-name=libstdc++.so)" \
 	  LD_LIBRARY_PATH="$(CURDIR)/$(ASAN)" ASAN_OPTIONS=detect_leaks=0 \
 	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(VENV)/bin/python -m pytest $(SANITIZED_PYTHON)
+
+# The native tests of queues and threads under ThreadSanitizer.
+RACING := test_runtime $(addprefix facade_,asynchronous dispatch metal_queue threads threads_first_use)
+tsan: setup $(VENV)/.requirements-of-test $(VENV)/.asan-packages
+	$(VENV)/bin/cmake --preset tsan
+	$(VENV)/bin/cmake --build --preset tsan --target $(RACING)
+	@for test in $(RACING); do echo $$test; env TSAN_OPTIONS=suppressions=python/alloy/tools/sanitizers/threads.txt \
+	  build/tsan/tests/$$test || exit 1; done
+
+# 100,000 steps with checkpoints, 500 batch sizes, 200 graphs and 8 threads: memory stays as it is.
+soak: setup
+	$(VENV)/bin/python tests/soak.py
 
 # Alloy as users get it (a wheel of build/editable) and the other frameworks, in one environment. BENCH_OPTIONS are those
 # of run.py: make bench BENCH_OPTIONS="--threads 16 --output build/bench/16".
