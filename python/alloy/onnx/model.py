@@ -1,0 +1,166 @@
+"""A layer made of an ONNX file."""
+
+from typing import Any
+
+import numpy as np
+
+from alloy._core import Graph, Tensor
+from alloy.engine.structure import leaves
+from alloy.messages.location import mistake
+from alloy.messages.text import describe, type_text
+from alloy.nn.layer import Layer
+from alloy.nn.operands import graph_of
+from alloy.onnx import static
+from alloy.onnx.file import File, Node, inner, read
+from alloy.onnx.node import NodeAtWork, Value, as_tensor
+from alloy.onnx.ops import REFUSED, SUPPORTED
+from alloy.ops import cast, identity
+
+_DRAWING = ("Dropout", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli")
+
+
+def load(path) -> "Model":
+    """Makes a layer of an ONNX file, of opset 13 to 22; docs/onnx.md lists the ops.
+
+        model = al.onnx.load("resnet.onnx")
+        trainer = al.Trainer(model, "softmax_cross_entropy", al.SGD(0.01))
+        trainer.fit((images, classes), epochs=3)
+
+    Images are as in the file: (n, channels, height, width). ValueError: the file is damaged, of another opset, or has
+    an op that is refused; the message says why. OSError: it cannot be read."""
+    return Model(path)
+
+
+class Model(Layer):
+    """A layer that computes the graph of an ONNX file. x: a tensor for its one input; for several, a dict by their
+    names, or a tuple or list in their order. Result: a tensor for its one output; for several, a dict by their names.
+
+    Variables are the file's float tensors, with their names; numbers by themselves and integers are constants. While
+    training, BatchNormalization takes the batch's statistics and moves its mean and variance, which are not trainable,
+    and Dropout drops. What the file says about training does not count.
+
+    ValueError: tensors do not fit the file's inputs, or an op refuses its operands; the message names the node."""
+
+    def __init__(self, path):
+        super().__init__()
+        self._file = read(path)
+        _require_ops(self._file.nodes)
+
+    def _new_path(self, graph: Graph) -> str:
+        """Returns no path, so that variables have the file's names, if none of these is taken."""
+        outermost = super()._new_path(graph)
+        taken = {variable.name for variable in graph.variables}
+        is_free = taken.isdisjoint([*self._file.parameters, "state"])
+        return "" if outermost.rpartition("/")[0] == "" and self.name is None and is_free else outermost
+
+    def build(self, x):
+        graph = leaves(x)[0].graph
+        for name, array in self._file.parameters.items():
+            values = array.astype(np.float32)
+            self.add_variable(graph, name, lambda seed, values=values: values, name not in self._file.statistics)
+        if any(node.op in _DRAWING for node in self._file.nodes):
+            self._random_state(graph)
+
+    def forward(self, x, training) -> Any:
+        graph = graph_of(self, x, {})
+        values: dict[str, Value | None] = {"": None, **self._file.constants, **self._inputs(x)}
+        for variable, (name, array) in zip(self._variables, self._file.parameters.items()):
+            values[name] = cast(variable, array.dtype.name)
+        building = _Building(self, graph, training, values)
+        building.run(self._file)
+        found = {name: building.result(name) for name in self._file.outputs}
+        return found if len(found) > 1 else found[self._file.outputs[0]]
+
+    def _inputs(self, x) -> dict[str, Tensor]:
+        """Returns the tensors by the inputs' names, in the inputs' types."""
+        expected = self._file.inputs
+        names = [each.name for each in expected]
+        given = dict(x) if isinstance(x, dict) else dict(zip(names, leaves(x)))
+        if set(given) != set(names) or len(leaves(x)) != len(names):
+            what = f"{len(leaves(x))} tensors" if not isinstance(x, dict) else f"tensors of the names {[*x]}"
+            raise mistake(self, f"Expected a tensor for each input of {self._file.path}, {names}, got {what}")
+        for each in expected:
+            tensor, shape = given[each.name], given[each.name].shape
+            fits = shape is None or each.shape is None or len(shape) == len(each.shape)
+            if fits and shape is not None and each.shape is not None:
+                fits = all(m is None or n is None or m == n for m, n in zip(shape, each.shape))
+            if not fits:
+                raise mistake(
+                    self,
+                    f"Expected {type_text(each.dtype, each.shape)} as the input {each.name!r} of {self._file.path}, "
+                    f"got {describe(tensor)}",
+                )
+        return {each.name: cast(given[each.name], each.dtype) for each in expected}
+
+
+def _require_ops(nodes) -> None:
+    for node in nodes:
+        if node.op not in SUPPORTED:
+            why = REFUSED.get(node.op)
+            said = f"Expected ops that are supported, got {node}; {why}" if why else f"There is no op of ONNX {node.op}"
+            raise mistake("onnx.load", said)
+
+
+class _Building:
+    """The nodes of a file as ops of a graph."""
+
+    def __init__(self, model: Model, graph: Graph, training: bool, values: dict[str, Value | None]):
+        self._model, self._graph, self._training, self._values = model, graph, bool(training), values
+        # What is known of integers that depend on shapes: arrays with static.UNKNOWN in some places.
+        self._partly: dict[Tensor, np.ndarray] = {}
+
+    def run(self, file: File) -> None:
+        for node in file.nodes:
+            try:
+                made = self._outputs(node, file)
+                if len(made) < len([name for name in node.outputs if name]):
+                    raise ValueError(f"it has {len(made)} outputs, not {len(node.outputs)}")
+            except Exception as error:  # of a damaged file anything may be wrong
+                raise _named(error, node) from error
+            self._values.update((name, value) for name, value in zip(node.outputs, made) if name)
+
+    def result(self, name: str) -> Tensor:
+        """Returns the output as a tensor of its own."""
+        value = self._values[name]
+        assert value is not None
+        return identity(as_tensor(self._graph, value)) if not isinstance(value, Tensor) else value
+
+    def _branch(self, graph, file: File) -> list[Value]:
+        """Returns the outputs of a graph in a node."""
+        chosen = inner(graph, file, self._values)
+        _require_ops(chosen.nodes)
+        within = _Building(self._model, self._graph, self._training, self._values | chosen.constants)
+        within._partly = self._partly
+        within.run(chosen)
+        return [within._values[name] for name in chosen.outputs]  # type: ignore[misc]
+
+    def _outputs(self, node: Node, file: File) -> list[Value]:
+        inputs = [self._values[name] for name in node.inputs]
+        partly = [self._known(value) for value in inputs]
+        work = NodeAtWork(node, file.opset, self._graph, inputs, partly, self._model, self._training)
+        work.within = lambda graph: self._branch(graph, file)
+        known = static.evaluated(work, partly)
+        if known is not None and static.is_whole(known):
+            return [static.plain(known)]
+        made = SUPPORTED[node.op].build(work)
+        work.require_all_read()
+        made = made if isinstance(made, list) else [made]
+        if known is not None and isinstance(made[0], Tensor):
+            self._partly[made[0]] = known
+        return made
+
+    def _known(self, value):
+        return self._partly.get(value, value) if isinstance(value, Tensor) else value
+
+
+def _named(error, node) -> Exception:
+    """Returns an error that names the node."""
+    if isinstance(error, (MemoryError, RuntimeError)) and not isinstance(error, (RecursionError, NotImplementedError)):
+        return error
+    text = " ".join(str(error).split()).rstrip(".")
+    if f"for {node}" in text:
+        return error
+    if not text.startswith("["):
+        text = f"{type(error).__name__}: {text}" if isinstance(error, LookupError) else text
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return mistake("onnx", f"Cannot build {node}: {text}", kind)
