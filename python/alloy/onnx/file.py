@@ -28,6 +28,18 @@ ELEMENTS = {
     TensorProto.UINT32: "uint32",
     TensorProto.UINT64: "uint64",
 }
+# Inputs that are no weights, where they are floats: factors, bounds, scales.
+_FIXED = {
+    "Clip": (1, 2),
+    "DequantizeLinear": (1,),
+    "Dropout": (1,),
+    "OneHot": (2,),
+    "Pad": (2,),
+    "QLinearMatMul": (1, 4, 6),
+    "QuantizeLinear": (1,),
+    "Range": (0, 1, 2),
+    "Resize": (1, 2),
+}
 
 
 @dataclass
@@ -141,10 +153,12 @@ class _Reading:
         for node in made.nodes:
             if node.op == "BatchNormalization":
                 made.statistics.update(node.inputs[3:5])
+        fixed = {node.inputs[i] for node in made.nodes for i in _FIXED.get(node.op, ()) if i < len(node.inputs)}
         for name, array in tensors.items():
             # A number by itself is no weight: exporters write factors and bounds in this way.
-            is_weight = array.dtype.name in ("float32", "float16", "bfloat16") and array.ndim > 0 and array.size
-            (made.parameters if is_weight and not around else made.constants)[name] = array
+            is_weight = array.dtype.name in ("float32", "float16", "bfloat16") and array.ndim and array.size
+            is_weight = is_weight and name not in fixed and not around
+            (made.parameters if is_weight else made.constants)[name] = array
         return made
 
     def _input(self, value) -> Input:

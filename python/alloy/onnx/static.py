@@ -50,7 +50,8 @@ def evaluated(work, inputs) -> np.ndarray | None:
         return None
     with np.errstate(all="ignore"):
         made = function(work, *inputs)
-    return None if made is None else np.asarray(made)
+    made = None if made is None else np.asarray(made)
+    return made.astype(np.float32) if made is not None and made.dtype == np.float64 else made
 
 
 def _shape(work, x):
@@ -174,7 +175,7 @@ def _expand(work, x, shape):
 def _range(work, start, limit, delta):
     if not delta.reshape(()) or (float(limit) - float(start)) / float(delta) > _MOST:
         return None
-    return np.arange(start.reshape(()), limit.reshape(()), delta.reshape(()))
+    return np.arange(start.reshape(()), limit.reshape(()), delta.reshape(())).astype(start.dtype)
 
 
 def _concat(work, *parts):

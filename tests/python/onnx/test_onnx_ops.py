@@ -56,7 +56,8 @@ def test_op(case, tmp_path):
         if not fed:  # a layer has an input
             model.graph.input.append(helper.make_tensor_value_info("unused", TensorProto.FLOAT, [1]))
             fed = {"unused": np.zeros(1, np.float32)}
-        onnx.checker.check_model(model)
+        if not onnx.defs.get_schema(case.op, opset).deprecated:
+            onnx.checker.check_model(model)
         expected = ReferenceEvaluator(model).run(None, fed)
         found = run(model, fed, tmp_path)
         assert len(found) == len(expected)

@@ -81,15 +81,12 @@ def conv_transpose(node):
     pairs, sizes = [], []
     for i in range(axes):
         covered = (extents[i] - 1) * strides[i] + reaches[i] + more[i]
-        if shape is not None:
+        pair = (pads[i], pads[axes + i]) if auto != "VALID" else (0, 0)
+        if shape is not None:  # the paddings follow from it
             total = max(covered - shape[len(shape) - axes + i], 0)
-            small = total // 2
-            pair = (small, total - small) if auto != "SAME_UPPER" else (total - small, small)
-            pair = pair if auto != "SAME_UPPER" else (small, total - small)
-        else:
-            pair = (pads[i], pads[axes + i]) if auto != "VALID" else (0, 0)
+            pair = (total // 2, total - total // 2) if auto == "SAME_UPPER" else (total - total // 2, total // 2)
         pairs.append(pair)
-        sizes.append(covered - sum(pair))
+        sizes.append(covered - sum(pair) if shape is None else shape[len(shape) - axes + i])
     if axes == 1:
         x, weights = ops.expand_dims(x, 2), ops.expand_dims(weights, 2)
         strides, dilations, pairs, sizes = [1, *strides], [1, *dilations], [(0, 0), *pairs], [1, *sizes]

@@ -8,7 +8,6 @@ from alloy import ops
 from alloy.engine.dtypes import is_float, is_integer
 from alloy.onnx.file import ELEMENTS
 from alloy.onnx.node import supports
-from alloy.ops.apply import apply
 
 
 def _plain(**functions):
@@ -72,17 +71,6 @@ _of_two(
     Sub=ops.subtract,
     Xor=ops.logical_xor,
 )
-
-
-def _number(x, value: float):
-    """Returns a constant of x's type, so that halves are computed with it as it is rounded."""
-    return x.graph.constant(np.asarray(value, np.float32).astype(_numpy(x.dtype)))
-
-
-def _numpy(dtype):
-    from alloy.engine.dtypes import numpy_dtype
-
-    return numpy_dtype(dtype)
 
 
 @supports("Relu")
@@ -265,7 +253,3 @@ def cast_like(node):
     node.attribute("round_mode", "up")
     return _cast_to(node, node.tensor(1).dtype)
 
-
-def shaped_like(x, value):
-    """Returns the value repeated to the shape of x."""
-    return apply("broadcast_like", [value, x])

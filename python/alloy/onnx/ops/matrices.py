@@ -3,7 +3,6 @@
 import numpy as np
 
 from alloy import ops
-from alloy.engine.dtypes import is_float
 from alloy.onnx.node import supports
 
 
@@ -49,13 +48,11 @@ def dft(node):
     is_real = node.extent(x, rank - 1) == 1
     if onesided and (inverse or not is_real):
         raise node.wrong("Expected real numbers for onesided")
-    scaling = "size" if inverse else "none"
     if onesided:
-        y = ops.rfft(ops.squeeze(x, -1), axis)
+        y = ops.rfft(ops.squeeze(x, -1), axis=axis)
     else:
         y = ops.complex(x[..., 0], x[..., 0] * 0.0) if is_real else ops.complex(x[..., 0], x[..., 1])
-        y = ops.ifft(y, axis) if inverse else ops.fft(y, axis)
-    assert scaling
+        y = ops.ifft(y, axis=axis) if inverse else ops.fft(y, axis=axis)
     return ops.stack([ops.real(y), ops.imag(y)], -1)
 
 
@@ -91,6 +88,3 @@ def affine_grid(node):
     y = ops.matmul(points, ops.transpose(theta, (0, 2, 1)))
     return ops.reshape(y, (-1, *size[2:], len(axes)))
 
-
-def is_wide(x) -> bool:
-    return is_float(x.dtype)

@@ -1,14 +1,9 @@
 """Normalisations, softmax, dropout and losses."""
 
-import math
-
-import numpy as np
-
 from alloy import ops, random
 from alloy._core import Variable
 from alloy.nn.batch_norm import statistics_of
-from alloy.onnx.node import shape_vector, supports
-from alloy.ops.apply import apply
+from alloy.onnx.node import supports
 from alloy.ops.elementwise import widened
 
 
@@ -153,5 +148,3 @@ def softmax_cross_entropy_loss(node):
     found = ops.log_softmax(node.floats(0), 1)
     return [_loss(node, found, node.tensor(1)), found]
 
-
-__all__ = ["np", "math", "shape_vector", "apply"]

@@ -162,7 +162,8 @@ def tile(node):
 @supports("Range", limits="the bounds must be known, or the limit an extent")
 def range_of(node):
     if all(isinstance(value, np.ndarray) for value in node.inputs):
-        return np.arange(*(value.reshape(()) for value in node.inputs[:3]))
+        bounds = [value.reshape(()) for value in node.inputs[:3]]
+        return np.arange(*bounds).astype(bounds[0].dtype)
     start, step = node.number(0), node.number(2)
     if step != 1 or node.value(1).dtype not in ("int64", "int32"):
         raise node.wrong("Expected steps of 1")
