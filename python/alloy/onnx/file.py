@@ -40,6 +40,8 @@ _FIXED = {
     "Range": (0, 1, 2),
     "Resize": (1, 2),
 }
+# One element that only such ops take is a factor, no weight.
+_OF_NUMBERS = {"Div", "Equal", "Expand", "Greater", "Less", "Max", "Min", "Mul", "Pow", "Sqrt", "Sub", "Where"}
 
 
 @dataclass
@@ -154,10 +156,16 @@ class _Reading:
             if node.op == "BatchNormalization":
                 made.statistics.update(node.inputs[3:5])
         fixed = {node.inputs[i] for node in made.nodes for i in _FIXED.get(node.op, ()) if i < len(node.inputs)}
+        uses: dict[str, set[str]] = {}
+        for node in made.nodes:
+            for name in node.inputs:
+                uses.setdefault(name, set()).add(node.op)
         for name, array in tensors.items():
             # A number by itself is no weight: exporters write factors and bounds in this way.
             is_weight = array.dtype.name in ("float32", "float16", "bfloat16") and array.ndim and array.size
             is_weight = is_weight and name not in fixed and not around
+            if array.size == 1 and uses.get(name, set()) <= _OF_NUMBERS:
+                is_weight = False
             (made.parameters if is_weight else made.constants)[name] = array
         return made
 
