@@ -1,13 +1,11 @@
 """Writes the computation of a model as an ONNX file."""
 
-import numpy as np
-import onnx
 from onnx import helper
 
 from alloy._core import Tensor, Variable
 from alloy.messages.location import mistake
-from alloy.onnx import written  # noqa: F401  it enters its functions
 from alloy.onnx.writer import OPSET, WRITTEN, Writer, as_numbers, as_proto
+from alloy.onnx.written import NOT_WRITTEN
 from alloy.ops.apply import Applied
 
 _LARGEST = 2**31 - 2**20  # bytes of a file; Protocol Buffers hold less than 2 GiB
@@ -28,13 +26,13 @@ def to_bytes(
     for one in applied:
         if id(one) in needed and not all(result in writer.names for result in one.results):
             if one.op not in WRITTEN:
-                raise writer.refused(one)
+                raise writer.refused(one, NOT_WRITTEN.get(one.op, ""))
             made = WRITTEN[one.op](writer, one)
             for result, name in zip(one.results, made if isinstance(made, list) else [made]):
                 writer.names.setdefault(result, name)
     nodes = [*writer.nodes]
     for name, tensor in outputs.items():
-        nodes.append(helper.make_node("Identity", [writer.names[tensor]], [name], name))
+        nodes.append(helper.make_node("Identity", [writer.name_of(tensor)], [name], name))
     nodes, used = _live(nodes, outputs)
     size = sum(array.nbytes for name, array in writer.tensors.items() if name in used)
     if size > _LARGEST:
@@ -85,7 +83,7 @@ def _write_leaves(writer, leaves):
     for leaf in leaves:
         if leaf not in writer.names:
             op = ops[leaf]
-            raise writer.refused(Applied(op.kind, [], {}, [], op.location))
+            raise writer.refused(Applied(op.kind, [], {}, [], op.location), NOT_WRITTEN.get(op.kind, ""))
 
 
 def _live(nodes, outputs):
@@ -105,6 +103,3 @@ def _info(name, tensor, rows):
         if shape and tensor.shape[0] is None:
             shape[0] = rows or "batch"
     return helper.make_tensor_value_info(name, as_numbers(tensor.dtype), shape)
-
-
-__all__ = ["np", "onnx", "to_bytes"]

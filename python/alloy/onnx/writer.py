@@ -72,6 +72,8 @@ class Writer:
         if isinstance(value, str):
             return value
         if isinstance(value, Tensor):
+            if value not in self.names:
+                raise self.refused(self.made[value], "its other results are not written")
             return self.names[value]
         name = self.free("constant")
         self.tensors[name] = value

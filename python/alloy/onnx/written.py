@@ -112,7 +112,7 @@ def _is_computed(writer, tensor) -> bool:
     return writer.names.get(tensor) not in writer.tensors
 
 
-@writes("log2", "log10", "exp2", "exp10", "square", "rsqrt", "trunc", "is_finite", "not_equal", "divide_no_nan", "mod", "fmod")
+@writes("log2", "log10", "exp2", "exp10", "square", "rsqrt", "trunc", "round", "is_finite", "not_equal", "divide_no_nan", "mod", "fmod")
 def composed(writer, one):
     x, node = one.operands[0], writer.node
     number = lambda value: writer.number(x, value)  # noqa: E731
@@ -126,6 +126,8 @@ def composed(writer, one):
         return node("Reciprocal", node("Sqrt", x))
     if one.op == "trunc":
         return node("Mul", node("Sign", x), node("Floor", node("Abs", x)))
+    if one.op == "round":  # halves away from zero
+        return node("Mul", node("Sign", x), node("Floor", node("Add", node("Abs", x), number(0.5))))
     if one.op == "is_finite":
         return node("Not", node("Or", node("IsNaN", x), node("IsInf", x)))
     if one.op == "not_equal":
@@ -207,6 +209,8 @@ def reduction(writer, one):
 @writes("variance")
 def variance(writer, one):
     x, axes = one.operands[0], writer.integers(_axes(one))
+    if not axes.size:  # which ONNX takes for all
+        return writer.node("Sub", x, x)
     centred = writer.node("Sub", x, writer.node("ReduceMean", x, axes))
     return writer.node("ReduceMean", writer.node("Mul", centred, centred), axes)
 
@@ -214,6 +218,8 @@ def variance(writer, one):
 @writes("all", "any")
 def truth(writer, one):
     x = one.operands[0]
+    if not len(one.attributes["axes"]):
+        return writer.node("Identity", x)
     numbers = writer.cast(writer.cast(x, "bool"), "int32")
     op = "ReduceMin" if one.op == "all" else "ReduceMax"
     return writer.cast(writer.node(op, numbers, writer.integers(_axes(one))), x.dtype)
@@ -269,12 +275,26 @@ def reshape(writer, one):
 
 @writes("reshape_like")
 def reshape_like(writer, one):
-    return writer.node("Reshape", one.operands[0], writer.node("Shape", one.operands[1]))
+    return writer.node("Reshape", one.operands[0], _shape(writer, one.operands[1]))
 
 
 @writes("broadcast_like")
 def broadcast_like(writer, one):
-    return writer.node("Expand", one.operands[0], writer.node("Shape", one.operands[1]))
+    return writer.node("Expand", one.operands[0], _shape(writer, one.operands[1]))
+
+
+def _shape(writer, like):
+    """Returns the tensor's shape as int64."""
+    shaped = writer.source(like, "shaped")
+    return _as_int64(writer, shaped.operands[0]) if shaped else writer.node("Shape", like)
+
+
+@writes("shaped")
+def shaped(writer, one):
+    value = np.zeros(1, numpy_dtype(one.results[0].dtype))
+    from onnx import numpy_helper
+
+    return writer.node("ConstantOfShape", _as_int64(writer, one.operands[0]), value=numpy_helper.from_array(value))
 
 
 @writes("broadcast_to")
@@ -354,6 +374,28 @@ def pad(writer, one):
         raise writer.refused(one, f"of the mode {mode}")
     pads = writer.integers([*pairs[::2], *pairs[1::2]])
     return writer.node("Pad", one.operands[0], pads, *one.operands[1:], mode=mode)
+
+
+@writes("pad")
+def pad_with(writer, one):
+    pairs = one.attributes["padding"]
+    return writer.node("Pad", one.operands[0], writer.integers([*pairs[::2], *pairs[1::2]]), one.operands[1])
+
+
+@writes("space_to_batch", "batch_to_space")
+def blocks(writer, one):
+    """Writes blocks that go into the channels, or come from them."""
+    x, attributes = one.operands[0], one.attributes
+    axes, axis, size = (list(np.reshape(attributes[key], -1)) for key in ("axes", "axis", "size"))
+    layout = {(1, 2, 3): "NHWC", (2, 3, 1): "NCHW"}.get(tuple(int(i) % 4 for i in (*axes, *axis)))
+    shuffles = bool(attributes["pixel_shuffle"])
+    if len(x.shape) != 4 or layout is None or size[0] != size[1] or (shuffles and one.op == "space_to_batch"):
+        raise writer.refused(one, "of other blocks than squares of images that are channels")
+    options = {"blocksize": int(size[0])}
+    if one.op == "batch_to_space":
+        options["mode"] = "CRD" if shuffles else "DCR"
+    op = "SpaceToDepth" if one.op == "space_to_batch" else "DepthToSpace"
+    return _channels_back(writer, writer.node(op, _channels_first(writer, x, layout), **options), layout)
 
 
 @writes("shape_of")
@@ -479,8 +521,8 @@ def _windows(attributes, axes) -> dict:
     """Returns strides, dilations and padding over the last `axes` of those that the attributes have."""
     made = {key: [int(value) for value in attributes[key]][-axes:] for key in ("strides", "dilations") if key in attributes}
     style, pads = attributes["padding_style"], list(attributes["padding"])
-    if style == "same":
-        return made | {"auto_pad": "SAME_UPPER"}
+    if style in ("same", "same_lower"):
+        return made | {"auto_pad": "SAME_UPPER" if style == "same" else "SAME_LOWER"}
     pads = pads[-2 * axes :] if style == "explicit" else [0] * (2 * axes)
     return made | {"pads": [int(pad) for pad in (*pads[::2], *pads[1::2])]}
 
@@ -561,7 +603,20 @@ def conv2d_transpose(writer, one):
 @writes("max_pool2d", "avg_pool2d")
 def pool2d(writer, one):
     attributes, layout = one.attributes, one.attributes["data_layout"]
-    return _pooled(writer, one, attributes, layout, {})
+    return _pooled(writer, one, attributes, layout)
+
+
+@writes("depthwise_conv3d")
+def depthwise_conv3d(writer, one):
+    x, weights = one.operands
+    rank, axis = len(x.shape), one.attributes["axis"]
+    if rank != 5 or axis not in (-1, -4, 3, 0):
+        raise writer.refused(one, "with the channels in between")
+    layout = "NDHWC" if axis in (-1, 3) else "NCDHW"
+    turned = writer.transposed(weights, (3, 0, 1, 2)) if layout == "NDHWC" else weights
+    filters = writer.node("Unsqueeze", turned, writer.integers([1]))
+    options = _windows(one.attributes, 3) | {"group": int(weights.shape[axis])}
+    return _channels_back(writer, writer.node("Conv", _channels_first(writer, x, layout), filters, **options), layout)
 
 
 @writes("max_pool4d", "avg_pool4d")
@@ -573,19 +628,19 @@ def pool4d(writer, one):
         raise writer.refused(one, "over other axes than height and width")
     layout = "NCHW" if {0, 1} <= {*still} else "NHWC"
     places = [2, 3] if layout == "NCHW" else [1, 2]
-    options = {"ceil_mode": int(bool(attributes["ceil_mode"]))}
-    if one.op == "avg_pool4d":
-        options["count_include_pad"] = int(bool(attributes["include_padding"]))
-        if any(attributes["dilations"][i] != 1 for i in places):
-            raise writer.refused(one, "with dilations")
     attributes |= {key: [attributes[key][i] for i in places] for key in ("window", "strides", "dilations")}
     attributes["padding"] = [attributes["padding"][2 * i + side] for i in places for side in (0, 1)]
-    return _pooled(writer, one, attributes, layout, options)
+    return _pooled(writer, one, attributes, layout)
 
 
-def _pooled(writer, one, attributes, layout, options):
-    options |= _windows(attributes, 2) | {"kernel_shape": [int(extent) for extent in attributes["window"]]}
+def _pooled(writer, one, attributes, layout):
+    options = _windows(attributes, 2) | {"kernel_shape": [int(extent) for extent in attributes["window"]]}
+    options["ceil_mode"] = int(bool(attributes.get("ceil_mode")))
     op = "MaxPool" if one.op.startswith("max") else "AveragePool"
+    if op == "AveragePool":
+        options["count_include_pad"] = int(bool(attributes.get("include_padding")))
+        if set(options["dilations"]) != {1}:
+            raise writer.refused(one, "with dilations")
     if op == "AveragePool" or options["dilations"] == [1, 1]:
         del options["dilations"]  # AveragePool has them since opset 19
     made = writer.node(op, _channels_first(writer, one.operands[0], layout), name=one.results[0].name, **options)
@@ -682,3 +737,91 @@ def lstm(writer, one):
     if not i == f == o or one.attributes["peephole"]:
         raise writer.refused(one, "with peepholes, or with gates of different activations")
     return [_cell(writer, one, 4, "LSTM", [i, z, cell], (0, 3, 1, 2), one.operands[2:4])]
+
+
+_COMPLEX = "ONNX has complex numbers in few ops"
+_GRADIENT = "it is of a gradient"
+_CONTROL = "loops and conditions are not written"
+_RANDOM = "its numbers would be other ones elsewhere"
+_QUANTIZED = "quantized numbers are not written"
+# Ops that are not written, with the reason.
+NOT_WRITTEN = {
+    "absolute_square": _COMPLEX,
+    "accumulate": "only sums are written",
+    "adam": "it is an optimizer's",
+    "all_reduce": "it is of several processes",
+    "argument": _CONTROL,
+    "assign": "the file would change variables",
+    "atan2": "ONNX has no such op",
+    "avg_pool2d_gradient": _GRADIENT,
+    "avg_pool4d_gradient": _GRADIENT,
+    "bitcast": "ONNX has none before opset 26",
+    "col2im": "ONNX's has no such layout",
+    "complex": _COMPLEX,
+    "conjugate": _COMPLEX,
+    "constant": "it is a tensor of the file",
+    "conv2d_data_gradient": _GRADIENT,
+    "conv2d_weights_gradient": _GRADIENT,
+    "conv3d_data_gradient": _GRADIENT,
+    "conv3d_weights_gradient": _GRADIENT,
+    "count": _GRADIENT,
+    "custom_gradient": _GRADIENT,
+    "depthwise_conv2d_data_gradient": _GRADIENT,
+    "depthwise_conv2d_weights_gradient": _GRADIENT,
+    "depthwise_conv3d_data_gradient": _GRADIENT,
+    "depthwise_conv3d_weights_gradient": _GRADIENT,
+    "dequantize": _QUANTIZED,
+    "dequantize_lut": _QUANTIZED,
+    "dropout": _RANDOM,
+    "empty": "it has no elements that are known",
+    "fft": _COMPLEX,
+    "for_loop": _CONTROL,
+    "fourier_transform": _COMPLEX,
+    "fresh_random_state": _RANDOM,
+    "fused": "it is a device's",
+    "gru_gradient": _GRADIENT,
+    "hamming_distance": "ONNX counts no bits",
+    "if_else": _CONTROL,
+    "im2col": "ONNX has no such op",
+    "imag": _COMPLEX,
+    "interleave": "al.stack and al.reshape say the same",
+    "inverse": "ONNX has no such op",
+    "irfft": _COMPLEX,
+    "l2_pool4d": "al.avg_pool4d of squares says the same",
+    "l2_pool4d_gradient": _GRADIENT,
+    "leaky_relu_gradient": _GRADIENT,
+    "lstm_gradient": _GRADIENT,
+    "max_pool2d_gradient": _GRADIENT,
+    "max_pool4d_gradient": _GRADIENT,
+    "max_pool4d_gradient_with_indices": _GRADIENT,
+    "max_pool4d_with_indices": "ONNX numbers the places in another way",
+    "native": "it is a function of a library of yours",
+    "pad_gradient": _GRADIENT,
+    "placeholder": "it is an input of something else than the model",
+    "planar": _COMPLEX,
+    "population_count": "ONNX counts no bits",
+    "quantize": _QUANTIZED,
+    "random": _RANDOM,
+    "read_variable": "the file would change variables",
+    "real": _COMPLEX,
+    "reduce_like": _GRADIENT,
+    "relu_gradient": _GRADIENT,
+    "resize_gradient": _GRADIENT,
+    "rfft": _COMPLEX,
+    "rnn_gradient": _GRADIENT,
+    "scaled_dot_product_attention_gradient": _GRADIENT,
+    "scatter_nd": _GRADIENT,
+    "scatter_start": "its shape is that of a whole file, not of a batch",
+    "sgd": "it is an optimizer's",
+    "sigmoid_gradient": _GRADIENT,
+    "signbit": "ONNX reads no bits",
+    "slice_gradient": _GRADIENT,
+    "slice_update": "al.concat of parts, or al.where, says the same",
+    "softmax_cross_entropy": "it is a loss",
+    "tile_gradient": _GRADIENT,
+    "top_k_gradient": _GRADIENT,
+    "variable": "it is a tensor of the file",
+    "view_as_complex": _COMPLEX,
+    "view_as_real": _COMPLEX,
+    "while_loop": _CONTROL,
+}

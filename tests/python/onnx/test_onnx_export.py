@@ -6,6 +6,11 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 import alloy as al
+from alloy.onnx.save import to_bytes
+from alloy.onnx.written import NOT_WRITTEN
+from alloy.onnx.writer import WRITTEN
+from alloy.ops.apply import recorded
+from cases import all_cases, sample
 
 nn = al.nn
 SEQUENCE = (4, 5, 6)
@@ -37,7 +42,7 @@ def lstm():
 
 
 def decoder():
-    transposed = nn.Conv2DTranspose(3, 3, strides=2, padding="same")
+    transposed = nn.ConvTranspose2D(3, 3, strides=2, padding="same")
     return nn.Sequential(nn.Dense(24), nn.Reshape((2, 3, 4)), transposed, nn.Softmax())
 
 
@@ -80,9 +85,93 @@ def test_models(name, tmp_path, rng):
     for rows in (len(x), 1):  # the batch is open
         (found,) = session.run(None, {"x": x[:rows]})
         np.testing.assert_allclose(found, expected[:rows], rtol=1e-5, atol=1e-5)
+    kinds = [node.op_type for node in file.graph.node]
+    normalized = sum(isinstance(layer, nn.BatchNorm) for layer in trainer.model._tree())
+    cells = {"lstm": ["LSTM"] * 5, "gru": ["GRU"] * 2, "rnn": ["RNN"] * 2}.get(name, [])
+    assert kinds.count("BatchNormalization") == normalized
+    assert [kind for kind in kinds if kind in ("LSTM", "GRU", "RNN")] == cells
     again = al.onnx.load(path)
     layer = al.Trainer(again, "mean_squared_error", al.SGD(0.01))
     np.testing.assert_allclose(layer.predict(x), expected, rtol=1e-5, atol=1e-5)
     layer.export(tmp_path / "again.onnx")
-    (found,) = ReferenceEvaluator(tmp_path / "again.onnx").run(None, {"x": x})
+    (found,) = ReferenceEvaluator(str(tmp_path / "again.onnx")).run(None, {"x": x})
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_every_op_is_written_or_not():
+    names = {row["name"] for row in al.op_table()}
+    assert not {*WRITTEN} & {*NOT_WRITTEN}
+    assert {*WRITTEN} | {*NOT_WRITTEN} == names
+
+
+BY_OP: dict = {}
+for _case in all_cases():
+    BY_OP.setdefault(_case.op, []).append(_case)
+# A position outside gives 0 here, and anything in ONNX; other cases are beyond onnx.reference.
+_UNLIKE = ("gather", "gather_nd", "gather_along_axis", "scatter_nd_update", "scatter_along_axis", "scatter")
+_BEYOND = ("pad_edges cut", "rnn plain")
+
+
+def written(build, arrays, refused=False):
+    """(what ONNX computes, what Alloy computes); refused: None for an op that is not written."""
+    graph = al.Graph()
+    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
+    with recorded() as applied:
+        result = build(*feeds)
+    inputs = {f"x{i}": feed for i, feed in enumerate(feeds)}
+    try:
+        content = to_bytes(inputs, {"y": result}, applied)
+    except ValueError as error:
+        assert refused and str(error).startswith("[export] Expected ops that ONNX can express, got "), error
+        return None
+    onnx.checker.check_model(content, full_check=True)
+    session = ReferenceEvaluator(onnx.load_from_string(content))
+    (found,) = session.run(None, {f"x{i}": array for i, array in enumerate(arrays)})
+    return np.asarray(found), *graph.compile(feeds, [result])(*arrays)
+
+
+@pytest.mark.parametrize("op", [op for op in BY_OP if op not in _UNLIKE])
+def test_op(op, rng):
+    """An op that is refused in one form may be written in another."""
+    count = 0
+    for case in BY_OP[op]:
+        dtype = next(dtype for dtype in ("float32", "uint32", *case.dtypes) if dtype in case.dtypes)
+        arrays = sample(case, dtype, rng)
+        if max(array.size for array in arrays) > 1000 or str(case).startswith(_BEYOND):
+            continue
+        pair = written(case.build, arrays, refused=True)
+        if pair is None:
+            continue
+        found, expected = pair
+        assert found.dtype == expected.dtype, case
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5, err_msg=str(case))
+        count += 1
+    assert count or op in NOT_WRITTEN or op in ("max_pool4d", "avg_pool4d")  # of which below
+
+
+@pytest.mark.parametrize("mode", ["set", "add", "multiply", "minimum", "maximum"])
+def test_positions(mode, rng):
+    x, y = rng.normal(size=(2, 4, 3)).astype(np.float32), rng.normal(size=(2, 4, 3)).astype(np.float32)
+    places, tuples = rng.permuted(np.tile(np.arange(4), (2, 3, 1)), axis=2).transpose(0, 2, 1), np.array([[1, 0], [0, 3]])
+    builds = [
+        lambda x, y: al.put_along_axis(x, places, y, 1, mode=mode),
+        lambda x, y: al.scatter_nd(x, tuples, y[0, :2], mode=mode),
+        lambda x, y: al.scatter(x, np.array([1]), y[:1], mode=mode),
+        lambda x, y: al.take_along_axis(x, places, 1),
+        lambda x, y: al.gather_nd(x, tuples),
+        lambda x, y: al.gather(x, [2, 0], 1),
+        lambda x, y: al.gather(x, places[:, :, 0], 1, batch_dims=1),
+    ]
+    for build in builds:
+        found, expected = written(build, [x, y])
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("pool", [al.max_pool4d, al.avg_pool4d])
+def test_pools_over_four_axes(pool, rng):
+    x = rng.normal(size=(2, 6, 7, 6)).astype(np.float32)
+    pads = ((0, 0), (1, 0), (1, 1), (0, 0))
+    for window, padding, ceil in (((1, 2, 3, 1), pads, False), ((1, 2, 3, 1), pads, True), ((1, 1, 2, 2), "same", False)):
+        found, expected = written(lambda x: pool(x, window=window, padding=padding, ceil_mode=ceil), [x])
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+    assert written(lambda x: pool(x, window=2), [x], refused=True) is None
