@@ -13,6 +13,51 @@ from alloy.engine.arrays import as_path, memory_for
 from alloy.messages.location import mistake
 
 OPSETS = range(13, 23)
+_ELEMENTS_DECIDE = "the shape of its result depends on elements, and Alloy's shapes on shapes"
+_SEQUENCES = "Alloy has no sequences and no optional values, only tensors"
+_TEXTS = "Alloy has no tensors of texts"
+_QUANTIZED = "Alloy convolves floats; dequantize before it"
+_LOOPS = "loops are not built; export the model with the steps written out, or use LSTM, GRU or RNN"
+_SAMPLES = "Alloy has no op that samples images at places of a tensor"
+# ONNX's ops of these opsets that are refused, with the reason.
+REFUSED = {
+    "Compress": _ELEMENTS_DECIDE,
+    "ConcatFromSequence": _SEQUENCES,
+    "ConvInteger": _QUANTIZED,
+    "DeformConv": _SAMPLES,
+    "Det": "Alloy has no determinants",
+    "GridSample": _SAMPLES,
+    "ImageDecoder": "images are decoded before a run; al.data reads them",
+    "Loop": _LOOPS,
+    "MaxRoiPool": _SAMPLES,
+    "MelWeightMatrix": "its numbers are known before a run; write them into the file",
+    "Multinomial": "Alloy draws no classes from logits",
+    "NonMaxSuppression": _ELEMENTS_DECIDE,
+    "NonZero": _ELEMENTS_DECIDE,
+    "Optional": _SEQUENCES,
+    "OptionalGetElement": _SEQUENCES,
+    "OptionalHasElement": _SEQUENCES,
+    "QLinearConv": _QUANTIZED,
+    "RegexFullMatch": _TEXTS,
+    "RoiAlign": _SAMPLES,
+    "STFT": "Alloy has no short-time transforms; DFT is supported",
+    "Scan": _LOOPS,
+    "Scatter": "ONNX deprecated it in opset 11; ScatterElements is the same",
+    "SequenceAt": _SEQUENCES,
+    "SequenceConstruct": _SEQUENCES,
+    "SequenceEmpty": _SEQUENCES,
+    "SequenceErase": _SEQUENCES,
+    "SequenceInsert": _SEQUENCES,
+    "SequenceLength": _SEQUENCES,
+    "SequenceMap": _SEQUENCES,
+    "SplitToSequence": _SEQUENCES,
+    "StringConcat": _TEXTS,
+    "StringNormalizer": _TEXTS,
+    "StringSplit": _TEXTS,
+    "TfIdfVectorizer": _TEXTS,
+    "Unique": _ELEMENTS_DECIDE,
+    "Upsample": "ONNX deprecated it in opset 10; Resize is the same",
+}
 ELEMENTS = {
     TensorProto.FLOAT: "float32",
     TensorProto.DOUBLE: "float32",  # no tensor of Alloy has 64-bit floats
@@ -181,14 +226,32 @@ class _Reading:
         return Input(value.name, ELEMENTS[kind.elem_type], shape)
 
     def _node(self, node, around) -> Node:
-        made = Node(node.op_type, node.name, list(node.input), list(node.output), {})
+        made = Node(_text(node.op_type), _text(node.name), list(node.input), list(node.output), {})
         if node.domain not in ("", "ai.onnx"):
             raise wrong(f"Expected ONNX's own ops in {self._path}, got {made} of the domain {node.domain!r}")
         for attribute in node.attribute:
             if attribute.name in made.attributes:
                 raise wrong(f"Expected each attribute once, got {attribute.name!r} of {made} again")
             made.attributes[attribute.name] = self._value(attribute, made)
+        self._require_definition(made)
         return made
+
+    def _require_definition(self, node):
+        """Raises ValueError unless the node has the inputs, outputs and attributes that ONNX defines for its op."""
+        if node.op in REFUSED:
+            raise wrong(f"Expected ops that are supported, got {node}; {REFUSED[node.op]}")
+        if not onnx.defs.has(node.op, self._opset):
+            raise wrong(f"Expected ops of opset {self._opset}, got {node} in {self._path}")
+        definition = onnx.defs.get_schema(node.op, self._opset)
+        for kind, given, least, most in (
+            ("inputs", node.inputs, definition.min_input, definition.max_input),
+            ("outputs", node.outputs, definition.min_output, definition.max_output),
+        ):
+            if not least <= len(given) <= most:
+                raise wrong(f"Expected {least} to {most} {kind} of {node}, got {len(given)}")
+        for name in node.attributes:
+            if name not in definition.attributes:
+                raise wrong(f"Expected no attribute {name!r}, which ONNX does not define, of {node}")
 
     def _value(self, attribute, node):
         kind, what = attribute.type, f"the attribute {attribute.name!r} of {node}"
@@ -249,6 +312,11 @@ def inner(graph, file: File, around) -> File:
 
 def _sparse_name(graph):
     return graph.sparse_initializer[0].values.name
+
+
+def _text(name) -> str:
+    """Returns a name, also of a damaged file, for which Protocol Buffers give bytes."""
+    return name.decode("utf-8", "replace") if isinstance(name, bytes) else name
 
 
 def _type_name(number) -> str:

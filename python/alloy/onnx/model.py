@@ -1,5 +1,6 @@
 """A layer made of an ONNX file."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from alloy.nn.operands import graph_of
 from alloy.onnx import static
 from alloy.onnx.file import File, Node, inner, read
 from alloy.onnx.node import NodeAtWork, Value, as_tensor
-from alloy.onnx.ops import REFUSED, SUPPORTED
+from alloy.onnx.ops import SUPPORTED
 from alloy.ops import cast, identity
 
 _DRAWING = ("Dropout", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli")
@@ -44,7 +45,6 @@ class Model(Layer):
     def __init__(self, path):
         super().__init__()
         self._file = read(path)
-        _require_ops(self._file.nodes)
 
     def _new_path(self, graph: Graph) -> str:
         """Returns no path, so that variables have the file's names, if none of these is taken."""
@@ -93,14 +93,6 @@ class Model(Layer):
         return {each.name: cast(given[each.name], each.dtype) for each in expected}
 
 
-def _require_ops(nodes) -> None:
-    for node in nodes:
-        if node.op not in SUPPORTED:
-            why = REFUSED.get(node.op)
-            said = f"Expected ops that are supported, got {node}; {why}" if why else f"There is no op of ONNX {node.op}"
-            raise mistake("onnx.load", said)
-
-
 class _Building:
     """The nodes of a file as ops of a graph."""
 
@@ -128,7 +120,6 @@ class _Building:
     def _branch(self, graph, file: File) -> list[Value]:
         """Returns the outputs of a graph in a node."""
         chosen = inner(graph, file, self._values)
-        _require_ops(chosen.nodes)
         within = _Building(self._model, self._graph, self._training, self._values | chosen.constants)
         within._partly = self._partly
         within.run(chosen)
@@ -160,7 +151,7 @@ def _named(error, node) -> Exception:
     text = " ".join(str(error).split()).rstrip(".")
     if f"for {node}" in text:
         return error
-    if not text.startswith("["):
-        text = f"{type(error).__name__}: {text}" if isinstance(error, LookupError) else text
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    return mistake("onnx", f"Cannot build {node}: {text}", kind)
+    text = re.sub(r"(; in [^;]+)?; (built )?at [^;]+$", "", text)  # the line is the same
+    if isinstance(error, LookupError):
+        text = f"{type(error).__name__}: {text}"
+    return mistake("onnx", f"Cannot build {node}: {text}", TypeError if isinstance(error, TypeError) else ValueError)

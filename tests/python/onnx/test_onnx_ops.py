@@ -7,7 +7,8 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import alloy as al
-from alloy.onnx.ops import REFUSED, SUPPORTED
+from alloy.onnx.file import REFUSED
+from alloy.onnx.ops import SUPPORTED
 from onnx_cases import CASES, Known
 
 

@@ -1,4 +1,4 @@
-"""The table of ONNX's ops: a function for each that is supported, the reason for each that is refused."""
+"""The table of ONNX's ops: a function for each that is supported (alloy.onnx.file has the others, with the reasons)."""
 
 from alloy.onnx.node import SUPPORTED
 from alloy.onnx.ops import (  # noqa: F401  they enter their ops
@@ -14,6 +14,5 @@ from alloy.onnx.ops import (  # noqa: F401  they enter their ops
     reduction,
     shape,
 )
-from alloy.onnx.ops.refused import REFUSED
 
-__all__ = ["REFUSED", "SUPPORTED"]
+__all__ = ["SUPPORTED"]
