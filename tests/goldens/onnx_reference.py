@@ -16,9 +16,10 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 
 import keras
 import numpy as np
-import onnx
 import torch
 from torch import nn
+
+import onnx
 
 FOLDER = pathlib.Path(__file__).with_name("onnx")
 STEPS, RATE = 10, 0.05
@@ -58,9 +59,7 @@ class ResNet(nn.Module):
         wide = int(random.integers(4, 8))
         self.stem, self.norm = nn.Conv2d(3, wide, 3, 1, 1), norm(wide)
         self.pool = [nn.AvgPool2d(2), nn.Identity()][random.integers(2)]
-        self.blocks = nn.Sequential(
-            Block(wide, wide, 1, activation, norm), Block(wide, 2 * wide, 2, activation, norm)
-        )
+        self.blocks = nn.Sequential(Block(wide, wide, 1, activation, norm), Block(wide, 2 * wide, 2, activation, norm))
         self.activation, self.head = activation, nn.Linear(2 * wide, 3)
 
     def forward(self, x):

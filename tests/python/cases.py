@@ -12,7 +12,6 @@ import numpy as np
 import alloy as al
 import reference as ref
 from alloy.engine.dtypes import numpy_dtype
-from alloy.messages.location import user_location
 from alloy.ops import table
 from alloy.ops.apply import apply_all
 from kinds import HALVES

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import onnx
 from google.protobuf.message import DecodeError
-from onnx import AttributeProto, TensorProto, numpy_helper
 
+import onnx
 from alloy.engine.arrays import as_path, memory_for
 from alloy.messages.location import mistake
+from onnx import AttributeProto, TensorProto, numpy_helper
 
 OPSETS = range(13, 23)
 _ELEMENTS_DECIDE = "the shape of its result depends on elements, and Alloy's shapes on shapes"
@@ -222,7 +222,9 @@ class _Reading:
             raise wrong(f"Expected tensors of numbers as inputs of {self._path}, got {given} as {value.name!r}")
         shape = None
         if kind.HasField("shape"):
-            shape = [dim.dim_value if dim.HasField("dim_value") and dim.dim_value > 0 else None for dim in kind.shape.dim]
+            shape = [
+                dim.dim_value if dim.HasField("dim_value") and dim.dim_value > 0 else None for dim in kind.shape.dim
+            ]
         return Input(value.name, ELEMENTS[kind.elem_type], shape)
 
     def _node(self, node, around) -> Node:
@@ -248,7 +250,8 @@ class _Reading:
             ("outputs", node.outputs, definition.min_output, definition.max_output),
         ):
             if not least <= len(given) <= most:
-                raise wrong(f"Expected {least} to {most} {kind} of {node}, got {len(given)}")
+                count = least if least == most else f"{least} or more" if most > 2**20 else f"{least} to {most}"
+                raise wrong(f"Expected {count} {kind} of {node}, got {len(given)}")
         for name in node.attributes:
             if name not in definition.attributes:
                 raise wrong(f"Expected no attribute {name!r}, which ONNX does not define, of {node}")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from alloy._core import Graph, Tensor
+from alloy.engine.scope import is_scoped
 from alloy.engine.structure import leaves
 from alloy.messages.location import mistake
 from alloy.messages.text import describe, type_text
@@ -47,11 +48,11 @@ class Model(Layer):
         self._file = read(path)
 
     def _new_path(self, graph: Graph) -> str:
-        """Returns no path, so that variables have the file's names, if none of these is taken."""
-        outermost = super()._new_path(graph)
+        """Returns no path for an outermost layer, so that variables have the file's names, if none of these is
+        taken."""
         taken = {variable.name for variable in graph.variables}
         is_free = taken.isdisjoint([*self._file.parameters, "state"])
-        return "" if outermost.rpartition("/")[0] == "" and self.name is None and is_free else outermost
+        return "" if self.name is None and not is_scoped(graph) and is_free else super()._new_path(graph)
 
     def build(self, x):
         graph = leaves(x)[0].graph

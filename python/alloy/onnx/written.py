@@ -96,7 +96,9 @@ def batch_norm(writer, one):
     if rank < 2 or x.shape[1 if axis else -1] != gamma.shape[0] or x.dtype != "float32":
         return None
     first = writer.transposed(x, (0, rank - 1, *range(1, rank - 1))) if not axis and rank > 2 else x
-    made = writer.node("BatchNormalization", first, *values, epsilon=float(number.reshape(())), name=one.results[0].name)
+    made = writer.node(
+        "BatchNormalization", first, *values, epsilon=float(number.reshape(())), name=one.results[0].name
+    )
     return writer.transposed(made, (0, *range(2, rank), 1)) if not axis and rank > 2 else made
 
 
@@ -112,7 +114,21 @@ def _is_computed(writer, tensor) -> bool:
     return writer.names.get(tensor) not in writer.tensors
 
 
-@writes("log2", "log10", "exp2", "exp10", "square", "rsqrt", "trunc", "round", "is_finite", "not_equal", "divide_no_nan", "mod", "fmod")
+@writes(
+    "log2",
+    "log10",
+    "exp2",
+    "exp10",
+    "square",
+    "rsqrt",
+    "trunc",
+    "round",
+    "is_finite",
+    "not_equal",
+    "divide_no_nan",
+    "mod",
+    "fmod",
+)
 def composed(writer, one):
     x, node = one.operands[0], writer.node
     number = lambda value: writer.number(x, value)  # noqa: E731
@@ -259,7 +275,10 @@ def top_k(writer, one):
         raise writer.refused(one, "of an extent that is not known")
     largest = int(bool(attributes["descending"]))
     values, places = writer.node("TopK", x, writer.integers([count]), count=2, axis=axis, largest=largest, sorted=1)
-    return {"sort": values, "argsort": writer.cast(places, "int32")}.get(one.op) or [values, writer.cast(places, "int32")]
+    return {"sort": values, "argsort": writer.cast(places, "int32")}.get(one.op) or [
+        values,
+        writer.cast(places, "int32"),
+    ]
 
 
 # ---- shapes ----
@@ -270,7 +289,9 @@ def reshape(writer, one):
     extents = one.attributes["shape"]
     if sum(extent is None for extent in extents) > 1:
         raise writer.refused(one)
-    return writer.node("Reshape", one.operands[0], writer.integers(-1 if extent is None else extent for extent in extents))
+    return writer.node(
+        "Reshape", one.operands[0], writer.integers(-1 if extent is None else extent for extent in extents)
+    )
 
 
 @writes("reshape_like")
@@ -300,19 +321,29 @@ def shaped(writer, one):
 @writes("broadcast_to")
 def broadcast_to(writer, one):
     extents = one.attributes["shape"]
-    return writer.node("Expand", one.operands[0], writer.integers(1 if extent is None else extent for extent in extents))
+    return writer.node(
+        "Expand", one.operands[0], writer.integers(1 if extent is None else extent for extent in extents)
+    )
 
 
 @writes("squeeze")
 def squeeze(writer, one):
     axes = one.attributes["axes"]
-    return writer.node("Squeeze", one.operands[0], writer.integers(axes)) if len(axes) else writer.node("Identity", one.operands[0])
+    return (
+        writer.node("Squeeze", one.operands[0], writer.integers(axes))
+        if len(axes)
+        else writer.node("Identity", one.operands[0])
+    )
 
 
 @writes("expand_dims")
 def expand_dims(writer, one):
     axes = one.attributes["axes"]
-    return writer.node("Unsqueeze", one.operands[0], writer.integers(axes)) if len(axes) else writer.node("Identity", one.operands[0])
+    return (
+        writer.node("Unsqueeze", one.operands[0], writer.integers(axes))
+        if len(axes)
+        else writer.node("Identity", one.operands[0])
+    )
 
 
 @writes("flatten2d")
@@ -426,7 +457,9 @@ def resize(writer, one):
     rounding = attributes["rounding"]
     if len(one.operands) > 1 or (mode == "nearest" and rounding in ("round_to_even", "round_to_odd")):
         raise writer.refused(one, "with a scale and an offset" if len(one.operands) > 1 else f"with {rounding}")
-    position = "align_corners" if attributes["align_corners"] else "half_pixel" if attributes["center"] else "asymmetric"
+    position = (
+        "align_corners" if attributes["align_corners"] else "half_pixel" if attributes["center"] else "asymmetric"
+    )
     options = {"nearest_mode": rounding} if mode == "nearest" else {}
     return writer.node(
         "Resize",
@@ -463,12 +496,16 @@ def _as_int64(writer, value):
 
 @writes("gather_nd")
 def gather_nd(writer, one):
-    return writer.node("GatherND", one.operands[0], _as_int64(writer, one.operands[1]), batch_dims=int(one.attributes["batch_dims"]))
+    return writer.node(
+        "GatherND", one.operands[0], _as_int64(writer, one.operands[1]), batch_dims=int(one.attributes["batch_dims"])
+    )
 
 
 @writes("gather_along_axis")
 def gather_along_axis(writer, one):
-    return writer.node("GatherElements", one.operands[0], _as_int64(writer, one.operands[1]), axis=int(one.attributes["axis"]))
+    return writer.node(
+        "GatherElements", one.operands[0], _as_int64(writer, one.operands[1]), axis=int(one.attributes["axis"])
+    )
 
 
 _MODES = {"set": "none", "add": "add", "multiply": "mul", "minimum": "min", "maximum": "max"}
@@ -519,7 +556,9 @@ def attention(writer, one):
 
 def _windows(attributes, axes) -> dict:
     """Returns strides, dilations and padding over the last `axes` of those that the attributes have."""
-    made = {key: [int(value) for value in attributes[key]][-axes:] for key in ("strides", "dilations") if key in attributes}
+    made = {
+        key: [int(value) for value in attributes[key]][-axes:] for key in ("strides", "dilations") if key in attributes
+    }
     style, pads = attributes["padding_style"], list(attributes["padding"])
     if style in ("same", "same_lower"):
         return made | {"auto_pad": "SAME_UPPER" if style == "same" else "SAME_LOWER"}

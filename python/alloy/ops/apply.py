@@ -13,6 +13,7 @@ from alloy.engine.scope import scoped
 from alloy.messages.location import mistake, typed_name, user_location
 from alloy.messages.text import describe
 
+
 class Applied(NamedTuple):
     """An op as it was applied: a composite is one, whatever ops it is made of."""
 

@@ -57,7 +57,10 @@ K = Known
 X = (3, 4)
 
 _UNARY = {
-    **{op: real for op in "Abs Atan Ceil Cos Erf Exp Floor HardSwish Identity IsNaN Neg Relu Round Sigmoid Sign".split()},
+    **{
+        op: real
+        for op in "Abs Atan Ceil Cos Erf Exp Floor HardSwish Identity IsNaN Neg Relu Round Sigmoid Sign".split()
+    },
     **{op: real for op in "Sin Softplus Tan Tanh Softsign Elu Selu Celu LeakyRelu ThresholdedRelu Shrink".split()},
     **{op: real for op in "HardSigmoid Asinh Cosh Sinh".split()},
     **{op: unit for op in "Acos Asin Atanh".split()},

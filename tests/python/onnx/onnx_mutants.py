@@ -1,6 +1,6 @@
 """Damages ONNX files, loads and builds each, and prints what is no answer: anything but a layer or one sentence.
 
-    python tests/python/onnx/onnx_mutants.py COUNT [FIRST]     COUNT files, from number FIRST on"""
+python tests/python/onnx/onnx_mutants.py COUNT [FIRST]     COUNT files, from number FIRST on"""
 
 import pathlib
 import re
@@ -11,9 +11,9 @@ import tempfile
 import time
 
 import numpy as np
-import onnx
 
 import alloy as al
+import onnx
 
 FOLDER = pathlib.Path(__file__).parents[2] / "goldens" / "onnx"
 SECONDS, BYTES = 20, 6 * 2**30
@@ -73,7 +73,9 @@ def of_parts(content: bytes, random) -> bytes:
         elif kind == 4 and node.attribute:
             pick(random, node.attribute).type = int(random.integers(0, 15))
         elif kind == 5:
-            node.attribute.append(onnx.helper.make_attribute(pick(random, ["axis", "to", "axes", "group", "perm"]), pick(random, NUMBERS)))
+            node.attribute.append(
+                onnx.helper.make_attribute(pick(random, ["axis", "to", "axes", "group", "perm"]), pick(random, NUMBERS))
+            )
         elif kind == 6 and node.input:
             node.input[int(random.integers(len(node.input)))] = pick(random, names)
         elif kind == 7 and node.input:

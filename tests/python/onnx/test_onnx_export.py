@@ -1,14 +1,14 @@
 """Trainer.export to ONNX, against onnx.reference and against al.onnx.load."""
 
 import numpy as np
-import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
 import alloy as al
+import onnx
 from alloy.onnx.save import to_bytes
-from alloy.onnx.written import NOT_WRITTEN
 from alloy.onnx.writer import WRITTEN
+from alloy.onnx.written import NOT_WRITTEN
 from alloy.ops.apply import recorded
 from cases import all_cases, sample
 
@@ -51,7 +51,10 @@ MODELS = {
     "cnn": (cnn, (4, 9, 9, 2)),
     "decoder": (decoder, (4, 6)),
     "lstm": (lstm, SEQUENCE),
-    "gru": (lambda: nn.Sequential(nn.GRU(5, return_sequences=True), nn.GRU(4, reset_after=False), nn.Dense(2)), SEQUENCE),
+    "gru": (
+        lambda: nn.Sequential(nn.GRU(5, return_sequences=True), nn.GRU(4, reset_after=False), nn.Dense(2)),
+        SEQUENCE,
+    ),
     "rnn": (lambda: nn.Sequential(nn.RNN(5, bidirectional=True), nn.Dense(2)), SEQUENCE),
     "transformer": (Block, (4, 6)),
     "group norm": (lambda: nn.Sequential(nn.Conv1D(4, 2), nn.GroupNorm(2), nn.SiLU(), nn.GlobalMaxPool()), SEQUENCE),
@@ -152,7 +155,10 @@ def test_op(op, rng):
 @pytest.mark.parametrize("mode", ["set", "add", "multiply", "minimum", "maximum"])
 def test_positions(mode, rng):
     x, y = rng.normal(size=(2, 4, 3)).astype(np.float32), rng.normal(size=(2, 4, 3)).astype(np.float32)
-    places, tuples = rng.permuted(np.tile(np.arange(4), (2, 3, 1)), axis=2).transpose(0, 2, 1), np.array([[1, 0], [0, 3]])
+    places, tuples = (
+        rng.permuted(np.tile(np.arange(4), (2, 3, 1)), axis=2).transpose(0, 2, 1),
+        np.array([[1, 0], [0, 3]]),
+    )
     builds = [
         lambda x, y: al.put_along_axis(x, places, y, 1, mode=mode),
         lambda x, y: al.scatter_nd(x, tuples, y[0, :2], mode=mode),
@@ -171,7 +177,11 @@ def test_positions(mode, rng):
 def test_pools_over_four_axes(pool, rng):
     x = rng.normal(size=(2, 6, 7, 6)).astype(np.float32)
     pads = ((0, 0), (1, 0), (1, 1), (0, 0))
-    for window, padding, ceil in (((1, 2, 3, 1), pads, False), ((1, 2, 3, 1), pads, True), ((1, 1, 2, 2), "same", False)):
+    for window, padding, ceil in (
+        ((1, 2, 3, 1), pads, False),
+        ((1, 2, 3, 1), pads, True),
+        ((1, 1, 2, 2), "same", False),
+    ):
         found, expected = written(lambda x: pool(x, window=window, padding=padding, ceil_mode=ceil), [x])
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
     assert written(lambda x: pool(x, window=2), [x], refused=True) is None

@@ -1,15 +1,16 @@
 """ONNX's ops against onnx.reference, an implementation of their definitions in NumPy."""
 
+import make_onnx_table
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from onnx_cases import CASES, Known
 
 import alloy as al
+import onnx
 from alloy.onnx.file import REFUSED
 from alloy.onnx.ops import SUPPORTED
-from onnx_cases import CASES, Known
+from onnx import TensorProto, helper, numpy_helper
 
 
 def value_info(name, array):
@@ -78,3 +79,7 @@ def test_every_op_of_onnx_is_supported_or_refused():
 def test_every_supported_op_has_a_case():
     elsewhere = {"If", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"}
     assert {case.op for case in CASES} | elsewhere == {*SUPPORTED}
+
+
+def test_the_tables_of_the_docs():
+    assert make_onnx_table.PAGE.read_text() == make_onnx_table.page(), "run tests/python/onnx/make_onnx_table.py"

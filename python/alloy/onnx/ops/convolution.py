@@ -124,12 +124,7 @@ class _Pool:
             "dilations": [1] * still + self.dilations,
             "ceil_mode": self.ceil,
         }
-        self.plain = {
-            "window": self.kernel,
-            "strides": self.strides,
-            "padding": self.pads,
-            "data_layout": "NCHW",
-        }
+        self.plain = {"window": self.kernel, "strides": self.strides, "padding": self.pads, "data_layout": "NCHW"}
 
     def image(self, x):
         return ops.expand_dims(x, 2) if self.axes == 1 else x
@@ -212,9 +207,7 @@ def max_unpool(node):
     kernel = node.integers("kernel_shape", axes)
     strides, pads = node.integers("strides", axes, [1] * axes), node.integers("pads", 2 * axes, [0] * (2 * axes))
     extents = [node.extent(x, i) for i in range(len(x.shape))]
-    inferred = [
-        (extents[i + 2] - 1) * strides[i] - pads[i] - pads[axes + i] + kernel[i] for i in range(axes)
-    ]
+    inferred = [(extents[i + 2] - 1) * strides[i] - pads[i] - pads[axes + i] + kernel[i] for i in range(axes)]
     shape = node.known(2) if node.has(2) else [*extents[:2], *inferred]
     if shape[2:] != inferred:  # the places are of the image without the rest
         raise node.wrong(f"Expected an output_shape of {inferred}, got {shape[2:]}")

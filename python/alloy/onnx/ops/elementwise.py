@@ -179,7 +179,11 @@ def power(node):
     if isinstance(node.inputs[1], np.ndarray) and node.inputs[1].size == 1:
         whole = float(node.inputs[1].reshape(()))
         if whole == 2:  # exporters write squares so; a square has a gradient for x below 0
-            return ops.square(x) if node.inputs[1].ndim == 0 else ops.square(x) * ops.cast(ops.ones_like(exponent), x.dtype)
+            return (
+                ops.square(x)
+                if node.inputs[1].ndim == 0
+                else ops.square(x) * ops.cast(ops.ones_like(exponent), x.dtype)
+            )
         if whole == 0.5 and is_float(x.dtype) and node.inputs[1].ndim == 0:
             return ops.sqrt(x)
     return ops.power(x, ops.cast(exponent, x.dtype))
@@ -252,4 +256,3 @@ def cast_like(node):
     node.attribute("saturate", 1)
     node.attribute("round_mode", "up")
     return _cast_to(node, node.tensor(1).dtype)
-

@@ -27,7 +27,12 @@ def gather(node):
     x = node.tensor(0)
     axis = node.axis(x, node.attribute("axis", 0))
     places = node.value(1)
-    if isinstance(places, np.ndarray) and places.size == 1 and places.ndim < 2 and not isinstance(node.inputs[0], np.ndarray):
+    if (
+        isinstance(places, np.ndarray)
+        and places.size == 1
+        and places.ndim < 2
+        and not isinstance(node.inputs[0], np.ndarray)
+    ):
         start = int(places.reshape(()))  # a slice, of which Alloy knows the elements of shapes
         extent = x.shape[axis]
         if extent is None or -extent <= start < extent:

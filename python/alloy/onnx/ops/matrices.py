@@ -87,4 +87,3 @@ def affine_grid(node):
     points = node.graph.constant(grid.reshape(-1, grid.shape[-1]))
     y = ops.matmul(points, ops.transpose(theta, (0, 2, 1)))
     return ops.reshape(y, (-1, *size[2:], len(axes)))
-

@@ -12,7 +12,9 @@ def _of_channels(x, values):
     return ops.expand_dims(values, list(range(1, len(x.shape) - 1))) if len(x.shape) > 2 else values
 
 
-@supports("BatchNormalization", limits="trains as the call says; the variance is that of the batch, not PyTorch's n - 1")
+@supports(
+    "BatchNormalization", limits="trains as the call says; the variance is that of the batch, not PyTorch's n - 1"
+)
 def batch_normalization(node):
     x, scale, bias = node.floats(0), node.floats(1), node.floats(2)
     averages = [node.floats(3), node.floats(4)]
@@ -30,7 +32,10 @@ def batch_normalization(node):
             if isinstance(average, Variable):
                 node.model.leave(average, moved[-1])
         averages = moved
-    mean, factor = _of_channels(x, widened(mean)), _of_channels(x, ops.rsqrt(widened(variance) + epsilon) * widened(scale))
+    mean, factor = (
+        _of_channels(x, widened(mean)),
+        _of_channels(x, ops.rsqrt(widened(variance) + epsilon) * widened(scale)),
+    )
     y = ops.cast((wide - mean) * factor + _of_channels(x, widened(bias)), x.dtype)
     return [y, *averages]
 
@@ -147,4 +152,3 @@ def negative_log_likelihood_loss(node):
 def softmax_cross_entropy_loss(node):
     found = ops.log_softmax(node.floats(0), 1)
     return [_loss(node, found, node.tensor(1)), found]
-

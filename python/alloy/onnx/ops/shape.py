@@ -168,7 +168,9 @@ def range_of(node):
     if step != 1 or node.value(1).dtype not in ("int64", "int32"):
         raise node.wrong("Expected steps of 1")
     limit = ops.reshape(node.tensor(1), (1,))
-    like = apply("broadcast_like", [node.graph.constant(np.ones((), limit.dtype)), of_shape(limit - start, limit.dtype)])
+    like = apply(
+        "broadcast_like", [node.graph.constant(np.ones((), limit.dtype)), of_shape(limit - start, limit.dtype)]
+    )
     return ops.cumsum(like, 0, exclusive=True) + start
 
 
@@ -206,7 +208,11 @@ def space_to_depth(node):
 
 @supports("Pad", limits="the paddings must be known")
 def pad(node):
-    x, pads, mode = node.tensor(0), node.known(1), node.word("mode", "constant", ("constant", "reflect", "edge", "wrap"))
+    x, pads, mode = (
+        node.tensor(0),
+        node.known(1),
+        node.word("mode", "constant", ("constant", "reflect", "edge", "wrap")),
+    )
     rank = len(x.shape)
     axes = [node.axis(x, axis) for axis in node.known(3, list(range(rank)))]
     if len(pads) != 2 * len(axes):
