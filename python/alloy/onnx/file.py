@@ -161,9 +161,10 @@ def _opset_of(model, path) -> int:
     if len(versions) != 1:
         raise wrong(f"Expected one version of ONNX's ops in {path}, got {len(versions)}")
     if versions[0] not in OPSETS:
+        to = OPSETS[-1] if versions[0] > OPSETS[-1] else 18
         raise wrong(
             f"Expected an opset from {OPSETS[0]} to {OPSETS[-1]}, got {versions[0]} in {path}; "
-            f"onnx.version_converter.convert_version(model, {min(max(versions[0], 18), OPSETS[-1])}) converts most models"
+            f"onnx.version_converter.convert_version(model, {to}) converts most models"
         )
     return versions[0]
 

@@ -165,7 +165,7 @@ def shift(writer, one):
 
 @writes("logical_not", *(f"logical_{word}" for word in "and or xor nand nor xnor".split()))
 def logic(writer, one):
-    """Truth of numbers is 0 or 1 in their type."""
+    """Writes truth as 0 or 1 in the type of the operands."""
     dtype, word = one.operands[0].dtype, one.op.partition("_")[2]
     bools = [x if x.dtype == "bool" else writer.cast(x, "bool") for x in one.operands]
     if word == "not":
@@ -770,7 +770,7 @@ def gru(writer, one):
 
 @writes("lstm")
 def lstm(writer, one):
-    """ONNX gives the last cell alone: the cells of all steps are refused."""
+    """Writes the states; ONNX gives the last cell alone, so those of all steps are refused."""
     _require_plain(writer, one)
     i, f, z, o, cell = one.attributes["activations"]
     if not i == f == o or one.attributes["peephole"]:

@@ -8,7 +8,7 @@ import pytest
 import alloy as al
 
 FOLDER = pathlib.Path(__file__).parents[2] / "goldens" / "onnx"
-STEPS, RATE = 10, 0.05  # of onnx_reference.py
+STEPS, RATE = 10, 0.03  # of onnx_reference.py
 RESULTS = dict(np.load(FOLDER / "results.npz"))
 NAMES = sorted({key.partition("/")[0] for key in RESULTS})
 
@@ -28,9 +28,3 @@ def test_network(name):
     found = [step(x, t)[0] for _ in range(STEPS)]
     assert np.abs(np.array(found) - losses).max() < 1e-5
     assert np.abs(graph.run(outputs, {given: x}) - trained).max() < 1e-5
-
-
-def figures():
-    """Prints the greatest differences of each network."""
-    for name in NAMES:
-        pass
