@@ -106,7 +106,7 @@ class NodeAtWork:
         assert found is not None
         return found
 
-    def tensor(self, i: int) -> Tensor:
+    def tensor(self, i: int) -> Any:
         """Returns input i as a tensor of known rank."""
         found = as_tensor(self.graph, self.value(i))
         if found.shape is None:
@@ -116,7 +116,7 @@ class NodeAtWork:
     def tensors(self) -> list[Tensor]:
         return [self.tensor(i) for i in range(len(self.inputs))]
 
-    def floats(self, i: int) -> Tensor:
+    def floats(self, i: int) -> Any:
         found = self.tensor(i)
         if found.dtype not in ("float32", "float16", "bfloat16"):
             raise self.wrong(f"Expected floats as input {i}, got {describe(found)}")
@@ -156,9 +156,8 @@ class NodeAtWork:
     def has_output(self, i: int) -> bool:
         return i < len(self.node.outputs) and bool(self.node.outputs[i])
 
-    def extent(self, x: Tensor, axis: int) -> int:
+    def extent(self, x: Any, axis: int) -> int:
         """Returns an extent that must be known."""
-        assert x.shape is not None
         if not -len(x.shape) <= axis < len(x.shape) or x.shape[axis] is None:
             raise self.wrong(f"Expected a known extent along axis {axis}, got {describe(x)}")
         return x.shape[axis]

@@ -24,7 +24,8 @@ def writes(*ops: str):
     """Enters a function that writes nodes for an op and returns the names of its results, or one name."""
 
     def enter(function):
-        WRITTEN.update(dict.fromkeys(ops, function))
+        for op in ops:
+            WRITTEN[op] = function
         return function
 
     return enter

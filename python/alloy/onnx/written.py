@@ -89,8 +89,9 @@ def batch_norm(writer, one):
     variance, epsilon, gamma, x = *shifted.operands, factor.operands[1], centred.operands[0]
     values = gamma, beta, mean, variance
     number = writer.tensors.get(writer.names.get(epsilon, ""))
-    is_known = number is not None and number.size == 1 and axis == axis_of_mean == axis_of_beta
-    if not is_known or any(_is_computed(writer, value) or len(value.shape) != 1 for value in values):
+    if number is None or number.size != 1 or not axis == axis_of_mean == axis_of_beta:
+        return None
+    if any(_is_computed(writer, value) or len(value.shape) != 1 for value in values):
         return None
     rank = len(x.shape)
     if rank < 2 or x.shape[1 if axis else -1] != gamma.shape[0] or x.dtype != "float32":
@@ -418,11 +419,11 @@ def blocks(writer, one):
     """Writes blocks that go into the channels, or come from them."""
     x, attributes = one.operands[0], one.attributes
     axes, axis, size = (list(np.reshape(attributes[key], -1)) for key in ("axes", "axis", "size"))
-    layout = {(1, 2, 3): "NHWC", (2, 3, 1): "NCHW"}.get(tuple(int(i) % 4 for i in (*axes, *axis)))
+    layout = {"[1, 2, 3]": "NHWC", "[2, 3, 1]": "NCHW"}.get(str([int(i) % 4 for i in (*axes, *axis)]))
     shuffles = bool(attributes["pixel_shuffle"])
     if len(x.shape) != 4 or layout is None or size[0] != size[1] or (shuffles and one.op == "space_to_batch"):
         raise writer.refused(one, "of other blocks than squares of images that are channels")
-    options = {"blocksize": int(size[0])}
+    options: dict = {"blocksize": int(size[0])}
     if one.op == "batch_to_space":
         options["mode"] = "CRD" if shuffles else "DCR"
     op = "SpaceToDepth" if one.op == "space_to_batch" else "DepthToSpace"

@@ -496,4 +496,5 @@ CASES = [
         opsets=(14,),
         layout=1,
     ),
+    case("BatchNormalization", K(real(3, 4)), K(positive(4)), K(real(4)), K(real(4)), K(positive(4)), opsets=(15,)),
 ]

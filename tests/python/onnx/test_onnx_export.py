@@ -1,5 +1,7 @@
 """Trainer.export to ONNX, against onnx.reference and against al.onnx.load."""
 
+import os
+
 import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
@@ -185,3 +187,90 @@ def test_pools_over_four_axes(pool, rng):
         found, expected = written(lambda x: pool(x, window=window, padding=padding, ceil_mode=ceil), [x])
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
     assert written(lambda x: pool(x, window=2), [x], refused=True) is None
+
+
+def dense(rng, **options):
+    trainer = al.Trainer(nn.Sequential(nn.Dense(3)), "mean_squared_error", "sgd", **options)
+    return trainer, rng.normal(size=(4, 5)).astype(np.float32)
+
+
+def test_rows_and_examples(tmp_path, rng):
+    """Examples may be given instead of a training; rows closes the batch."""
+    trainer, x = dense(rng)
+    with pytest.raises(
+        ValueError, match=r"^\[export\] Expected a model that has seen examples; call fit, or give some; at"
+    ):
+        trainer.export(tmp_path / "model.onnx")
+    for rows, dims in ((None, ("batch", 0)), (7, ("", 7))):
+        trainer.export(tmp_path / "model.onnx", x, rows=rows)
+        graph = onnx.load(tmp_path / "model.onnx").graph
+        for value in (*graph.input, *graph.output):
+            dim = value.type.tensor_type.shape.dim[0]
+            assert (dim.dim_param, dim.dim_value) == dims
+    assert os.listdir(tmp_path) == ["model.onnx"]  # and no file of an attempt
+
+
+class Several(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Dense(2), nn.Embedding(4, 2)
+
+    def forward(self, x, training):
+        y = self.a(x["numbers"]) + self.b(x["ids"])
+        return {"sum": y, "both": (al.relu(y), x["numbers"])}
+
+
+def test_several(tmp_path, rng):
+    x = {"numbers": rng.normal(size=(4, 5)).astype(np.float32), "ids": np.array([3, 0, 1, 7], np.int32)}
+    trainer = al.Trainer(Several(), {"sum": "mean_squared_error"}, "sgd")
+    expected = trainer.predict(x)
+    trainer.export(tmp_path / "model.onnx")
+    session = ReferenceEvaluator(str(tmp_path / "model.onnx"))
+    assert session.output_names == ["output/sum", "output/both/0", "output/both/1"]
+    # An id outside gives NaN.
+    inside = {f"x/{name}": array[:3] for name, array in x.items()}
+    for found, theirs in zip(session.run(None, inside), (expected["sum"], *expected["both"])):
+        np.testing.assert_allclose(found, theirs[:3], rtol=1e-5, atol=1e-6)
+    assert np.isnan(expected["sum"][3]).all()
+
+
+def test_16_bits(tmp_path, rng):
+    trainer, x = dense(rng, dtype="float16")
+    expected = trainer.predict(x)
+    trainer.export(tmp_path / "model.onnx")
+    (found,) = ReferenceEvaluator(str(tmp_path / "model.onnx")).run(None, {"x": x})
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found.astype(np.float32), expected.astype(np.float32), atol=1e-2)
+
+
+class Refused(nn.Layer):
+    """A layer of one op."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x, training):
+        return self.function(x)
+
+
+REFUSED = {
+    "atan2": (lambda x: al.atan2(x, 1.0), "ONNX has no such op"),
+    "cumulative": (al.cumprod, "of a product"),
+    "random": (lambda x: al.random.normal(x.graph.constant(al.random.state(0)), x)[0], "its numbers would be"),
+    "if_else": (lambda x: al.cond(x[0, 0] > 0, lambda: x, lambda: -x), "loops and conditions are not written"),
+    "lstm": (lambda x: al.lstm(x[None], al.zeros((4, 1)) + x[:4, :1])[1][0], "its other results are not written"),
+}
+
+
+@pytest.mark.parametrize("op", REFUSED)
+def test_refusals(op, tmp_path):
+    function, why = REFUSED[op]
+    trainer = al.Trainer(Refused(function), "mean_squared_error", "sgd")
+    x = np.zeros((4, 4), np.float32)
+    said = (
+        rf"^\[export\] Expected ops that ONNX can express, got {op}, built at .*test_onnx_export.py:\d+; {why}.*; at "
+    )
+    with pytest.raises(ValueError, match=said + r"tests/python/onnx/test_onnx_export.py:\d+\.$"):
+        trainer.export(tmp_path / "model.onnx", x)
+    assert os.listdir(tmp_path) == []

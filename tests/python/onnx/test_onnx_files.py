@@ -190,6 +190,42 @@ def test_extents_that_only_a_run_knows(file, rng):
         np.testing.assert_allclose(graph.run(y, {x: array}), expected, rtol=1e-6)
 
 
+def test_lengths_of_sequences(file, rng):
+    """Each row is as the sequence of its own length by itself, in both directions; zeros follow."""
+    w, r, b = (rng.normal(size=shape).astype(F) for shape in ((2, 16, 3), (2, 16, 4), (2, 32)))
+    options = {"hidden_size": 4, "direction": "bidirectional"}
+    lengths = np.array([5, 2, 3], np.int32)
+    write(
+        file,
+        [("LSTM", ["x", "w", "r", "b", "n"], ["y", "h", "c"], options)],
+        [info("x", (None, None, 3)), info("n", (None,), TensorProto.INT32)],
+        ("y", "h", "c"),
+        w=w,
+        r=r,
+        b=b,
+    )
+    model, graph = al.onnx.load(file), al.Graph()
+    x, n = graph.placeholder((5, 3, 3)), graph.placeholder((3,), "int32")
+    array = rng.normal(size=(5, 3, 3)).astype(F)
+    y, h, c = graph.run(list(model({"x": x, "n": n}).values()), {x: array, n: lengths})
+    for row, length in enumerate(lengths):
+        alone = graph.placeholder((length, 1, 3))
+        found = model({"x": alone, "n": graph.constant(np.array([length], np.int32))})
+        expected = graph.run(list(found.values()), {alone: array[:length, row : row + 1]})
+        for mine, theirs in zip((y[:length, :, row], h[:, row], c[:, row]), expected):
+            np.testing.assert_allclose(mine, theirs.squeeze(2 if theirs.ndim == 4 else 1), rtol=1e-5, atol=1e-6)
+        assert (y[length:, :, row] == 0).all()
+
+
+def test_pooling_by_a_norm(file, rng):
+    """onnx.reference has no GlobalLpPool."""
+    write(file, [("GlobalLpPool", ["x"], ["y"], {"p": 3})], [info("x", (None, 2, 3, 4))])
+    graph, array = al.Graph(), rng.normal(size=(2, 2, 3, 4)).astype(F)
+    x = graph.placeholder((None, 2, 3, 4))
+    expected = (np.abs(array) ** 3).sum((2, 3), keepdims=True) ** (1 / 3)
+    np.testing.assert_allclose(graph.run(al.onnx.load(file)(x), {x: array}), expected, rtol=1e-5)
+
+
 def test_halves(file, rng):
     """Variables are float32 whatever the file has, and computed with in the file's type."""
     weights = rng.normal(size=(3, 2)).astype(np.float16)

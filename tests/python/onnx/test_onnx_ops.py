@@ -53,6 +53,8 @@ def run(model, fed, tmp_path, training=False):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.op)
 def test_op(case, tmp_path):
+    if case.op == "DFT" and al.device().system.startswith("macOS 13"):
+        pytest.skip("that system has no complex numbers")
     for opset in case.opsets:
         model, fed = model_of(case, opset)
         if not fed:  # a layer has an input

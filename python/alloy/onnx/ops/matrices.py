@@ -66,7 +66,7 @@ def _window(op, *weights):
             raise node.wrong(f"Expected a size from 1 to {2**20}, got {size}")
         angle = 2 * np.pi * np.arange(size) / (size if periodic else max(size - 1, 1))
         terms = [(-1) ** i * weight * np.cos(i * angle) for i, weight in enumerate(weights)]
-        return node.graph.constant(sum(terms).astype(np.float32))
+        return node.graph.constant(np.sum(terms, axis=0, dtype=np.float32))
 
 
 _window("HannWindow", 0.5, 0.5)

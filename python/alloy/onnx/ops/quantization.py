@@ -71,7 +71,7 @@ def _centred(node, i, zero, rows: bool):
     if not node.has(zero):
         return x
     point = ops.cast(node.tensor(zero), "int32")
-    return x - (ops.expand_dims(point, -1) if rows and len(point.shape) == 1 and point.shape != (1,) else point)
+    return x - (ops.expand_dims(point, -1) if rows and point.ndim == 1 and point.shape != (1,) else point)
 
 
 @supports("MatMulInteger")
@@ -83,7 +83,7 @@ def matmul_integer(node):
 def q_linear_matmul(node):
     found = _product(_centred(node, 0, 2, True), _centred(node, 3, 5, False))
     scales = [ops.cast(node.floats(i), "float32") for i in (1, 4, 6)]
-    if any(len(scale.shape) > 1 or scale.shape not in ((), (1,)) for scale in scales):
+    if any(scale.shape not in ((), (1,)) for scale in scales):
         raise node.wrong("Expected one scale for each operand")
     factor = scales[0] * scales[1] / scales[2]
     zero = ops.cast(node.tensor(7), "float32")

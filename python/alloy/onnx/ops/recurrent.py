@@ -55,9 +55,7 @@ class _Cell:
         return [made[i : i + len(defaults)] for i in range(0, count, len(defaults))]
 
     def part(self, i, d):
-        """Returns direction d of input i, or None."""
-        if not self.node.has(i):
-            return None
+        """Returns direction d of input i."""
         x = self.node.floats(i)
         if x.shape[0] != len(self.reverses):
             raise self.node.wrong(f"Expected {len(self.reverses)} directions in input {i}, got {x.shape[0]}")
@@ -72,9 +70,10 @@ class _Cell:
 
     def bias(self, d):
         """Returns the two parts of the bias, (gates * units,) each, or None."""
-        found = self.part(3, d)
-        wide = self.gates * self.units
-        return None if found is None else (found[:wide], found[wide:])
+        if not self.node.has(3):
+            return None
+        found, wide = self.part(3, d), self.gates * self.units
+        return found[:wide], found[wide:]
 
     def sums(self, d, weights, bias):
         """Returns the inputs times their weights, plus the bias."""
@@ -111,7 +110,7 @@ class _Cell:
         return ops.stack(made, 1 if self.layout else 0)
 
 
-@supports("LSTM", limits=f"{_LIMITS}; no input_forget; peepholes of the output gate are refused unless zero")
+@supports("LSTM", limits=f"{_LIMITS}; no input_forget, no peepholes")
 def lstm(node):
     cell = _Cell(node, 4, ("Sigmoid", "Tanh", "Tanh"))
     if node.attribute("input_forget", 0):

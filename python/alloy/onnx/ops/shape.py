@@ -1,5 +1,7 @@
 """Ops that change shapes, repeat and rearrange."""
 
+from typing import Any
+
 import numpy as np
 
 from alloy import ops
@@ -222,13 +224,15 @@ def pad(node):
         pairs[axis] = (pads[i], pads[i + len(axes)])
     if mode != "constant":
         return ops.pad(x, pairs, mode=mode)
-    value = ops.reshape(node.tensor(2), ()) if node.has(2) else node.graph.constant(np.zeros((), bool))
-    return ops.pad(x, pairs, value=ops.cast(value, x.dtype))
+    value = ops.cast(ops.reshape(node.tensor(2), ()), x.dtype) if node.has(2) else False
+    flat = [extent for pair in pairs for extent in pair]
+    return apply("pad_edges", [x, value], {"padding": flat, "pad_mode": "constant"})
 
 
 @supports("CenterCropPad", limits="the shape must be known")
 def center_crop_pad(node):
-    x, target = node.tensor(0), node.known(1)
+    x: Any = node.tensor(0)
+    target = node.known(1)
     axes = [node.axis(x, axis) for axis in node.integers("axes", default=list(range(len(x.shape))))]
     if len(axes) != len(target):
         raise node.wrong(f"Expected {len(axes)} extents, got {len(target)}")
@@ -326,7 +330,7 @@ def resize(node):
     return _resized(node, x, moved, sizes, by_axis, mode, position, rounding)
 
 
-def _resized(node, x, axes, sizes, scales, mode, position, rounding):
+def _resized(node, x: Any, axes, sizes, scales, mode, position, rounding):
     """Takes places of x along each axis. Place d of the result is place d s + t of x, from the scale that the file has,
     which may differ from the quotient of the extents."""
     for axis in axes:
