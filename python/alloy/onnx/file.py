@@ -106,11 +106,13 @@ class Node:
 
 @dataclass
 class Input:
-    """An input: its element type, and its shape with None for an extent that the file leaves open."""
+    """An input: its element type, its shape with None for an extent that the file leaves open, and the names that it
+    has for these."""
 
     name: str
     dtype: str
     shape: list[int | None] | None
+    names: list[str] | None
 
 
 @dataclass(repr=False)
@@ -221,12 +223,13 @@ class _Reading:
             given = value.type.WhichOneof("value") or "nothing"
             given = _type_name(kind.elem_type) if given == "tensor_type" else given.replace("_type", "")
             raise wrong(f"Expected tensors of numbers as inputs of {self._path}, got {given} as {value.name!r}")
-        shape = None
+        shape, names = None, None
         if kind.HasField("shape"):
+            names = [dim.dim_param for dim in kind.shape.dim]
             shape = [
                 dim.dim_value if dim.HasField("dim_value") and dim.dim_value > 0 else None for dim in kind.shape.dim
             ]
-        return Input(value.name, ELEMENTS[kind.elem_type], shape)
+        return Input(value.name, ELEMENTS[kind.elem_type], shape, names)
 
     def _node(self, node, around) -> Node:
         made = Node(_text(node.op_type), _text(node.name), list(node.input), list(node.output), {})

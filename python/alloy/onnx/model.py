@@ -13,7 +13,8 @@ from alloy.messages.text import describe, type_text
 from alloy.nn.layer import Layer
 from alloy.nn.operands import graph_of
 from alloy.onnx import static
-from alloy.onnx.file import File, Node, inner, read
+from alloy.onnx.extents import names_of
+from alloy.onnx.file import File, Input, Node, inner, read
 from alloy.onnx.node import NodeAtWork, Value, as_tensor
 from alloy.onnx.ops import SUPPORTED
 from alloy.ops import cast, identity
@@ -68,6 +69,7 @@ class Model(Layer):
         for variable, (name, array) in zip(self._variables, self._file.parameters.items()):
             values[name] = cast(variable, array.dtype.name)
         building = _Building(self, graph, training, values)
+        building.name(self._file.inputs)
         building.run(self._file)
         found = {name: building.result(name) for name in self._file.outputs}
         return found if len(found) > 1 else found[self._file.outputs[0]]
@@ -99,8 +101,20 @@ class _Building:
 
     def __init__(self, model: Model, graph: Graph, training: bool, values: dict[str, Value | None]):
         self._model, self._graph, self._training, self._values = model, graph, bool(training), values
-        # What is known of integers that depend on shapes: arrays with static.UNKNOWN in some places.
+        # What is known of integers that depend on shapes: arrays with a static.Unknown in some places.
         self._partly: dict[Tensor, np.ndarray] = {}
+        self._names: dict[Tensor, list] = {}  # of open extents
+
+    def name(self, inputs: list[Input]) -> None:
+        """Names the open extents of the inputs as the file does."""
+        for each in inputs:
+            tensor, given = self._values[each.name], each.names
+            if isinstance(tensor, Tensor) and tensor.shape is not None:
+                of_file = given if given is not None and len(given) == len(tensor.shape) else [None] * len(tensor.shape)
+                self._names[tensor] = [
+                    None if extent is not None else name or (each.name, i)
+                    for i, (extent, name) in enumerate(zip(tensor.shape, of_file))
+                ]
 
     def run(self, file: File) -> None:
         for node in file.nodes:
@@ -122,7 +136,7 @@ class _Building:
         """Returns the outputs of a graph in a node."""
         chosen = inner(graph, file, self._values)
         within = _Building(self._model, self._graph, self._training, self._values | chosen.constants)
-        within._partly = self._partly
+        within._partly, within._names = self._partly, self._names
         within.run(chosen)
         return [within._values[name] for name in chosen.outputs]  # type: ignore[misc]
 
@@ -130,16 +144,22 @@ class _Building:
         inputs = [self._values[name] for name in node.inputs]
         partly = [self._known(value) for value in inputs]
         work = NodeAtWork(node, file.opset, self._graph, inputs, partly, self._model, self._training)
-        work.within = lambda graph: self._branch(graph, file)
+        work.within, work.names = lambda graph: self._branch(graph, file), self._names_of
         known = static.evaluated(work, partly)
         if known is not None and static.is_whole(known):
             return [static.plain(known)]
         made = SUPPORTED[node.op].build(work)
         work.require_all_read()
         made = made if isinstance(made, list) else [made]
+        for each in made:
+            if isinstance(each, Tensor) and each not in self._names:
+                self._names[each] = names_of(work, each, self._names_of)
         if known is not None and isinstance(made[0], Tensor):
             self._partly[made[0]] = known
         return made
+
+    def _names_of(self, tensor: Tensor) -> list:
+        return self._names.get(tensor) or [None] * len(tensor.shape or ())
 
     def _known(self, value):
         return self._partly.get(value, value) if isinstance(value, Tensor) else value

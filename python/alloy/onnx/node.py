@@ -46,6 +46,7 @@ class NodeAtWork:
         self.model, self.training = model, training
         self._partly = partly
         self.within: Callable  # builds a graph in the node, and returns its outputs
+        self.names: Callable  # returns the names of a tensor's open extents (alloy.onnx.extents)
         self._unread = set(node.attributes)
 
     @property
@@ -130,7 +131,7 @@ class NodeAtWork:
         return found
 
     def partly(self, i: int):
-        """Returns what is known of input i while the graph is built: an array, with static.UNKNOWN where only a run
+        """Returns what is known of input i while the graph is built: an array, with a static.Unknown where only a run
         knows an element; or None."""
         found = self._partly[i] if self.has(i) else None
         return found if isinstance(found, np.ndarray) else None

@@ -1,6 +1,6 @@
 """Integers that are computed from shapes and constants: with NumPy, while the graph is built. Exporters compute the
-shapes of reshapes, slices and expansions by such nodes. An extent that only a run knows is UNKNOWN, and so is all that
-is computed from it."""
+shapes of reshapes, slices and expansions by such nodes. An extent that only a run knows is an Unknown, and so is
+all that is computed from it."""
 
 import math
 from collections.abc import Callable
@@ -12,11 +12,14 @@ from alloy._core import Tensor
 _MOST = 2**16  # elements; larger arrays are computed by the graph
 
 
-class _Unknown:
-    """An integer that only a run knows."""
+class Unknown:
+    """An integer that only a run knows. name: of an open extent (alloy.onnx.extents); None: any other integer."""
+
+    def __init__(self, name=None):
+        self.name = name
 
     def _unknown(self, *others):
-        return self
+        return UNKNOWN
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _unknown
     __mod__ = __rmod__ = __neg__ = __abs__ = _unknown
@@ -25,11 +28,11 @@ class _Unknown:
         return "?"
 
 
-UNKNOWN = _Unknown()
+UNKNOWN = Unknown()
 
 
 def is_whole(array: np.ndarray) -> bool:
-    return array.dtype != object or not any(value is UNKNOWN for value in array.flat)
+    return array.dtype != object or not any(isinstance(value, Unknown) for value in array.flat)
 
 
 def plain(array: np.ndarray) -> np.ndarray:
@@ -38,7 +41,7 @@ def plain(array: np.ndarray) -> np.ndarray:
 
 
 def evaluated(work, inputs) -> np.ndarray | None:
-    """Returns the node's first output, with UNKNOWN where only a run knows it; None if the graph must compute it."""
+    """Returns the node's first output, with an Unknown where only a run knows it; None if the graph must compute it."""
     if work.op in ("Shape", "Size"):
         return _shape(work, inputs[0])
     function = _FUNCTIONS.get(work.op)
@@ -61,9 +64,10 @@ def _shape(work, x):
             return None
     else:
         shape = x.shape
-    extents = [UNKNOWN if extent is None else int(extent) for extent in shape]
     if work.op == "Size":
-        return _objects([UNKNOWN if UNKNOWN in extents else math.prod(extents)]).reshape(())
+        return _objects([UNKNOWN if None in shape else math.prod(shape)]).reshape(())
+    names = work.names(x) if None in shape else shape
+    extents = [Unknown(names[i]) if extent is None else int(extent) for i, extent in enumerate(shape)]
     start, end = work.attribute("start", 0), work.attribute("end", len(extents))
     return _objects(extents[start:end])
 
@@ -145,7 +149,7 @@ def _divide(work, a, b):
         return None
     if a.dtype.kind == "f":
         return a / b
-    if any(value is not UNKNOWN and value == 0 for value in b.flat):
+    if any(not isinstance(value, Unknown) and value == 0 for value in b.flat):
         return None
     if not (is_whole(a) and is_whole(b)):
         return a // b
@@ -154,7 +158,11 @@ def _divide(work, a, b):
 
 
 def _mod(work, a, b):
-    if work.attribute("fmod", 0) or not _fits(a, b) or any(value is not UNKNOWN and value == 0 for value in b.flat):
+    if (
+        work.attribute("fmod", 0)
+        or not _fits(a, b)
+        or any(not isinstance(value, Unknown) and value == 0 for value in b.flat)
+    ):
         return None
     return a % b
 

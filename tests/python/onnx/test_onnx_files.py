@@ -190,6 +190,39 @@ def test_extents_that_only_a_run_knows(file, rng):
         np.testing.assert_allclose(graph.run(y, {x: array}), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "target, expected",
+    [
+        (["n", "rest"], (-1, 96)),  # the batch stays, and so the rest is known
+        (["n12", "rest"], (-1, 8)),  # it does not
+        (["rest", "n"], (96, -1)),
+        (["n", "two", "rest"], (-1, 2, 48)),
+        (["n12", "two", "rest"], (-1, 2, 4)),
+        (["keep", "rest"], (-1, 96)),
+    ],
+)
+def test_a_reshape_with_a_rest(target, expected, file, rng):
+    nodes = [
+        ("Relu", ["x"], ["a"], {}),
+        ("Shape", ["x"], ["shape"], {}),
+        ("Slice", ["shape", "zero", "one"], ["n"], {}),
+        ("Mul", ["n", "twelve"], ["n12"], {}),
+        ("Concat", target, ["target"], {"axis": 0}),
+        ("Reshape", ["a", "target"], ["y"], {}),
+    ]
+    numbers = {"zero": 0, "one": 1, "two": 2, "twelve": 12, "rest": -1, "keep": 0}
+    write(file, nodes, [info("x", ("n", 12, 8))], **{name: np.array([number]) for name, number in numbers.items()})
+    model, graph = al.onnx.load(file), al.Graph()
+    x = graph.placeholder((None, 12, 8))
+    y = model(x)
+    if "n12" not in target:
+        assert y.shape == tuple(None if extent == -1 else extent for extent in expected)
+    for rows in (1, 5):
+        array = rng.normal(size=(rows, 12, 8)).astype(F)
+        shape = [rows if each == "n" else extent for each, extent in zip(target, expected)]
+        assert graph.run(y, {x: array}).tobytes() == np.maximum(array, 0).reshape(shape).tobytes()
+
+
 def test_lengths_of_sequences(file, rng):
     """Each row is as the sequence of its own length by itself, in both directions; zeros follow."""
     w, r, b = (rng.normal(size=shape).astype(F) for shape in ((2, 16, 3), (2, 16, 4), (2, 32)))

@@ -1,6 +1,8 @@
 """Recurrent ops. ONNX has the gates of an LSTM in the order input, output, forget, candidate, Alloy input, forget,
 candidate, output; those of a GRU are in one order. Weights are (directions, gates * units, features)."""
 
+from typing import Any
+
 import numpy as np
 
 from alloy import ops
@@ -24,7 +26,7 @@ class _Cell:
         self.units = node.attribute("hidden_size", int)
         if len(x.shape) != 3 or self.units < 1:
             raise node.wrong(f"Expected a sequence of three axes and a hidden_size, got rank {len(x.shape)}")
-        self.x = ops.transpose(x, (1, 0, 2)) if self.layout else x
+        self.x: Any = ops.transpose(x, (1, 0, 2)) if self.layout else x
         self.steps, self.batch, self.features = node.extent(self.x, 0), self.x.shape[1], node.extent(self.x, 2)
         self.activations = self._activations(activations)
         if node.attribute("clip", 0.0):

@@ -1,21 +1,26 @@
 """Ops that change shapes, repeat and rearrange."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from alloy import ops
 from alloy.onnx.node import of_shape, shape_vector, supports, volume
-from alloy.onnx.static import UNKNOWN
+from alloy.onnx.static import Unknown
 from alloy.ops.apply import apply
 
 
 def _extents(node, i) -> list:
-    """Returns the elements of input i, a shape: integers, and UNKNOWN where only a run knows them."""
+    """Returns the elements of input i, a shape: integers, and Unknowns where only a run knows them."""
     known = node.partly(i)
     if not isinstance(known, np.ndarray):
         raise node.wrong(f"Expected a shape that is computed from shapes as input {i}")
-    return [extent if extent is UNKNOWN else int(extent) for extent in known.reshape(-1)]
+    return [extent if _is_open(extent) else int(extent) for extent in known.reshape(-1)]
+
+
+def _is_open(extent) -> bool:
+    return isinstance(extent, Unknown)
 
 
 @supports("Shape")
@@ -47,7 +52,7 @@ def constant_of_shape(node):
 def _filled(node, value, i):
     extents = _extents(node, i)
     number = node.graph.constant(value)
-    if UNKNOWN not in extents:
+    if not any(map(_is_open, extents)):
         return ops.broadcast_to(number, extents)
     return apply("broadcast_like", [number, of_shape(node.tensor(i), number.dtype)])
 
@@ -55,36 +60,49 @@ def _filled(node, value, i):
 @supports("Reshape")
 def reshape(node):
     x, extents, zero = node.tensor(0), _extents(node, 1), node.flag("allowzero")
-    kept = [] if zero else [i for i, extent in enumerate(extents) if extent is not UNKNOWN and extent == 0]
+    kept = [] if zero else [i for i, extent in enumerate(extents) if not _is_open(extent) and extent == 0]
     for i in kept:
-        extents[i] = _kept(node, x, i)
-    return _reshaped(node, x, extents, kept)
+        if i >= len(x.shape):
+            raise node.wrong(f"Expected an axis {i} to keep")
+        extents[i] = Unknown(node.names(x)[i]) if x.shape[i] is None else x.shape[i]
+    left = _rest(node, x, extents)
+    if left is not None:
+        extents = [left if not _is_open(extent) and extent == -1 else extent for extent in extents]
+    if sum(_is_open(extent) or extent == -1 for extent in extents) <= 1:
+        return ops.reshape(x, [-1 if _is_open(extent) else extent for extent in extents])
+    return _reshaped_by_a_run(node, x, extents, kept)
 
 
-def _kept(node, x, i):
-    if i >= len(x.shape):
-        raise node.wrong(f"Expected an axis {i} to keep")
-    return UNKNOWN if x.shape[i] is None else x.shape[i]
+def _rest(node, x, extents) -> int | None:
+    """Returns the extent for which the shape has -1, if all open extents are those of x."""
+    names = [extent.name for extent in extents if _is_open(extent)]
+    own = [name for name in node.names(x) if name is not None]
+    known = volume(extent for extent in extents if not _is_open(extent) and extent != -1)
+    if not names or None in names or Counter(names) != Counter(own) or not known:
+        return None
+    left, over = divmod(volume(extent for extent in x.shape if extent is not None), known)
+    return left if not over else None
 
 
-def _reshaped(node, x, extents, kept):
-    """Returns x of these extents. kept: the axes that keep x's own."""
-    unknown, rest = extents.count(UNKNOWN), extents.count(-1)
-    if unknown + rest <= 1:
-        return ops.reshape(x, [-1 if extent is UNKNOWN else extent for extent in extents])
-    open_axes = [i for i, extent in enumerate(x.shape) if extent is None]
-    if rest == 1 and unknown == len(open_axes):
-        # The open extents stay as they are, and so the rest is known.
-        known = volume(extent for extent in extents if extent is not UNKNOWN and extent != -1)
-        left = volume(x.shape[i] for i in range(len(x.shape)) if i not in open_axes)
-        if known and left % known == 0 and unknown == 1:
-            rest_of_x = left // known
-            return ops.reshape(x, [-1 if e is UNKNOWN else rest_of_x if e == -1 else e for e in extents])
-    if rest == 0 and -1 not in extents:
-        own = shape_vector(x)
-        parts = [(own if i in kept else node.tensor(1))[i : i + 1] for i in range(len(extents))]
-        return apply("reshape_like", [x, of_shape(ops.concat(parts, 0), x.dtype)])
-    raise node.wrong("Expected at most one extent that only a run knows")
+def _reshaped_by_a_run(node, x, extents, kept):
+    """Returns x in the shape that is computed in a run. kept: the axes that keep x's own extents."""
+    own, target = shape_vector(x), node.tensor(1)
+    parts = [(own if i in kept else target)[i : i + 1] for i in range(len(extents))]
+    places = [i for i, extent in enumerate(extents) if not _is_open(extent) and extent == -1]
+    if len(places) > 1:
+        raise node.wrong("Expected one -1 in the shape")
+    for place in places:
+        others = [part for i, part in enumerate(parts) if i != place]
+        rest = _product([own[i : i + 1] for i in range(len(x.shape))])
+        parts[place] = ops.divide(rest, _product(others)) if others else rest
+    return apply("reshape_like", [x, of_shape(ops.concat(parts, 0), x.dtype)])
+
+
+def _product(numbers):
+    made = numbers[0]
+    for number in numbers[1:]:
+        made = made * number
+    return made
 
 
 @supports("Flatten")
@@ -142,18 +160,16 @@ def expand(node):
     rank = max(len(extents), len(x.shape))
     extents = [1] * (rank - len(extents)) + extents
     own = [1] * (rank - len(x.shape)) + list(x.shape)
-    if all(extent in (1, mine) and extent is not UNKNOWN for extent, mine in zip(extents, own)):
+    names = [None] * (rank - len(x.shape)) + node.names(x)
+    if all(
+        extent.name is not None and extent.name == name if _is_open(extent) else extent in (1, mine)
+        for extent, mine, name in zip(extents, own, names)
+    ):
         return ops.expand_dims(x, list(range(rank - len(x.shape)))) if rank > len(x.shape) else ops.identity(x)
-    if UNKNOWN not in extents and None not in own:
+    if not any(map(_is_open, extents)) and None not in own:
         return ops.broadcast_to(x, [mine if extent == 1 else extent for extent, mine in zip(extents, own)])
-    target = _target(node, rank)
-    ones = apply("broadcast_like", [node.graph.constant(np.ones((), bool)), of_shape(target, "bool")])
-    like = ops.where(ones, x, x)  # broadcasts in both directions
-    return like
-
-
-def _target(node, rank):
-    return node.tensor(1) if not isinstance(node.inputs[1], np.ndarray) else node.graph.constant(node.inputs[1])
+    there = apply("broadcast_like", [node.graph.constant(np.ones((), bool)), of_shape(node.tensor(1), "bool")])
+    return ops.where(there, x, x)  # broadcasts in both directions
 
 
 @supports("Tile", limits="the repeats must be known")
@@ -316,7 +332,7 @@ def resize(node):
     scales = [float(scale) for scale in node.array(2).reshape(-1)] if node.has(2) and node.array(2).size else None
     if node.has(3):
         known = dict(zip(axes, _extents(node, 3)))
-        moved = [axis for axis in axes if known[axis] is not UNKNOWN and known[axis] != x.shape[axis]]
+        moved = [axis for axis in axes if not _is_open(known[axis]) and known[axis] != x.shape[axis]]
         sizes = {axis: known[axis] for axis in moved}
         by_axis = {axis: sizes[axis] / node.extent(x, axis) for axis in moved}
     elif scales is not None and len(scales) == len(axes):
