@@ -104,6 +104,7 @@ class _Building:
         # What is known of integers that depend on shapes: arrays with a static.Unknown in some places.
         self._partly: dict[Tensor, np.ndarray] = {}
         self._names: dict[Tensor, list] = {}  # of open extents
+        self._origins: dict[Any, tuple[Tensor, int]] = {}  # by the name: where the extent was first
 
     def name(self, inputs: list[Input]) -> None:
         """Names the open extents of the inputs as the file does."""
@@ -111,10 +112,9 @@ class _Building:
             tensor, given = self._values[each.name], each.names
             if isinstance(tensor, Tensor) and tensor.shape is not None:
                 of_file = given if given is not None and len(given) == len(tensor.shape) else [None] * len(tensor.shape)
-                self._names[tensor] = [
-                    None if extent is not None else name or (each.name, i)
-                    for i, (extent, name) in enumerate(zip(tensor.shape, of_file))
-                ]
+                named = enumerate(zip(tensor.shape, of_file))
+                names = [None if extent is not None else name or (each.name, i) for i, (extent, name) in named]
+                self._enter(tensor, names)
 
     def run(self, file: File) -> None:
         for node in file.nodes:
@@ -136,7 +136,7 @@ class _Building:
         """Returns the outputs of a graph in a node."""
         chosen = inner(graph, file, self._values)
         within = _Building(self._model, self._graph, self._training, self._values | chosen.constants)
-        within._partly, within._names = self._partly, self._names
+        within._partly, within._names, within._origins = self._partly, self._names, self._origins
         within.run(chosen)
         return [within._values[name] for name in chosen.outputs]  # type: ignore[misc]
 
@@ -145,6 +145,7 @@ class _Building:
         partly = [self._known(value) for value in inputs]
         work = NodeAtWork(node, file.opset, self._graph, inputs, partly, self._model, self._training)
         work.within, work.names = lambda graph: self._branch(graph, file), self._names_of
+        work.origin = self._origins.get
         known = static.evaluated(work, partly)
         if known is not None and static.is_whole(known):
             return [static.plain(known)]
@@ -153,10 +154,16 @@ class _Building:
         made = made if isinstance(made, list) else [made]
         for each in made:
             if isinstance(each, Tensor) and each not in self._names:
-                self._names[each] = names_of(work, each, self._names_of)
+                self._enter(each, names_of(work, each, self._names_of))
         if known is not None and isinstance(made[0], Tensor):
             self._partly[made[0]] = known
         return made
+
+    def _enter(self, tensor: Tensor, names: list) -> None:
+        self._names[tensor] = names
+        for axis, name in enumerate(names):
+            if name is not None:
+                self._origins.setdefault(name, (tensor, axis))
 
     def _names_of(self, tensor: Tensor) -> list:
         return self._names.get(tensor) or [None] * len(tensor.shape or ())

@@ -47,6 +47,7 @@ class NodeAtWork:
         self._partly = partly
         self.within: Callable  # builds a graph in the node, and returns its outputs
         self.names: Callable  # returns the names of a tensor's open extents (alloy.onnx.extents)
+        self.origin: Callable  # returns a tensor and an axis that have an extent of that name, or None
         self._unread = set(node.attributes)
 
     @property

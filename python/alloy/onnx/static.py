@@ -138,10 +138,27 @@ def _cast(work, x):
     return None if dtype is None or dtype == "bfloat16" else plain(x).astype(dtype)
 
 
-def _where(work, condition, a, b):
-    if condition.dtype == object or not _fits(condition, a, b):
+def _equal(work, a, b):
+    """a == b; an extent of a tensor equals no negative number."""
+    if not _fits(a, b):
         return None
-    return np.where(condition, a, b)
+    if a.dtype != object and b.dtype != object:
+        return a == b
+    made = [_are_equal(*pair) for pair in np.broadcast(a, b)]
+    if any(isinstance(value, Unknown) for value in made):
+        return None
+    return np.reshape(np.array(made, bool), np.broadcast_shapes(a.shape, b.shape))
+
+
+def _are_equal(a, b):
+    if not isinstance(a, Unknown) and not isinstance(b, Unknown):
+        return a == b
+    extent, other = (a, b) if isinstance(a, Unknown) else (b, a)
+    return False if extent.name is not None and not isinstance(other, Unknown) and other < 0 else UNKNOWN
+
+
+def _where(work, condition, a, b):
+    return np.where(condition, a, b) if _fits(condition, a, b) else None
 
 
 def _divide(work, a, b):
@@ -230,7 +247,7 @@ _FUNCTIONS: dict[str, Callable] = {
     "Concat": _concat,
     "ConstantOfShape": _constant_of_shape,
     "Div": _divide,
-    "Equal": _binary(np.equal),
+    "Equal": _equal,
     "Expand": _expand,
     "Floor": _unary(np.floor),
     "Gather": _gather,
@@ -262,6 +279,6 @@ _FUNCTIONS: dict[str, Callable] = {
 }
 # Functions that need numbers in all places.
 _OF_NUMBERS = {
-    *("And", "Ceil", "Equal", "Floor", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Min", "Not", "Or"),
+    *("And", "Ceil", "Floor", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Min", "Not", "Or"),
     *("Range", "ReduceMax", "ReduceMin", "Sqrt"),
 }

@@ -462,17 +462,24 @@ def resize(writer, one):
         "align_corners" if attributes["align_corners"] else "half_pixel" if attributes["center"] else "asymmetric"
     )
     options = {"nearest_mode": rounding} if mode == "nearest" else {}
+    x, rank = one.operands[0], len(one.operands[0].shape)
+    sizes = {int(axis) % rank: int(size) for axis, size in zip(attributes["axes"], attributes["size"])}
+    own = writer.node("Shape", x)  # of all axes: not every runtime takes the sizes of some
+    parts = [writer.integers([sizes[i]]) if i in sizes else _piece(writer, own, i) for i in range(rank)]
     return writer.node(
         "Resize",
-        one.operands[0],
+        x,
         "",
         "",
-        writer.integers(attributes["size"]),
-        axes=[int(axis) % len(one.operands[0].shape) for axis in attributes["axes"]],
+        writer.node("Concat", *parts, axis=0),
         mode="nearest" if mode == "nearest" else "linear",
         coordinate_transformation_mode=position,
         **options,
     )
+
+
+def _piece(writer, shape, axis):
+    return writer.node("Slice", shape, writer.integers([axis]), writer.integers([axis + 1]))
 
 
 # ---- positions ----

@@ -19,6 +19,25 @@ def _extents(node, i) -> list:
     return [extent if _is_open(extent) else int(extent) for extent in known.reshape(-1)]
 
 
+def _computed(node, extents, i):
+    """Returns the shape as a vector that a run computes, of input i where an extent has no name."""
+    return ops.concat(_computed_parts(node, extents, i), 0)
+
+
+def _computed_parts(node, extents, i) -> list:
+    parts, more = [], len(extents) - len(node.partly(i).reshape(-1))  # extents of 1 before those of the input
+    for place, extent in enumerate(extents):
+        origin = node.origin(extent.name) if _is_open(extent) else None
+        if origin is not None:
+            tensor, axis = origin
+            parts.append(shape_vector(tensor)[axis : axis + 1])
+        elif _is_open(extent):
+            parts.append(node.tensor(i)[place - more : place - more + 1])
+        else:
+            parts.append(node.graph.constant(np.array([extent], np.int64)))
+    return parts
+
+
 def _is_open(extent) -> bool:
     return isinstance(extent, Unknown)
 
@@ -54,7 +73,7 @@ def _filled(node, value, i):
     number = node.graph.constant(value)
     if not any(map(_is_open, extents)):
         return ops.broadcast_to(number, extents)
-    return apply("broadcast_like", [number, of_shape(node.tensor(i), number.dtype)])
+    return apply("broadcast_like", [number, of_shape(_computed(node, extents, i), number.dtype)])
 
 
 @supports("Reshape")
@@ -70,7 +89,7 @@ def reshape(node):
         extents = [left if not _is_open(extent) and extent == -1 else extent for extent in extents]
     if sum(_is_open(extent) or extent == -1 for extent in extents) <= 1:
         return ops.reshape(x, [-1 if _is_open(extent) else extent for extent in extents])
-    return _reshaped_by_a_run(node, x, extents, kept)
+    return _reshaped_by_a_run(node, x, extents)
 
 
 def _rest(node, x, extents) -> int | None:
@@ -84,10 +103,9 @@ def _rest(node, x, extents) -> int | None:
     return left if not over else None
 
 
-def _reshaped_by_a_run(node, x, extents, kept):
-    """Returns x in the shape that is computed in a run. kept: the axes that keep x's own extents."""
-    own, target = shape_vector(x), node.tensor(1)
-    parts = [(own if i in kept else target)[i : i + 1] for i in range(len(extents))]
+def _reshaped_by_a_run(node, x, extents):
+    """Returns x in the shape that is computed in a run."""
+    own, parts = shape_vector(x), _computed_parts(node, extents, 1)
     places = [i for i, extent in enumerate(extents) if not _is_open(extent) and extent == -1]
     if len(places) > 1:
         raise node.wrong("Expected one -1 in the shape")
@@ -168,7 +186,8 @@ def expand(node):
         return ops.expand_dims(x, list(range(rank - len(x.shape)))) if rank > len(x.shape) else ops.identity(x)
     if not any(map(_is_open, extents)) and None not in own:
         return ops.broadcast_to(x, [mine if extent == 1 else extent for extent, mine in zip(extents, own)])
-    there = apply("broadcast_like", [node.graph.constant(np.ones((), bool)), of_shape(node.tensor(1), "bool")])
+    target = _computed(node, extents, 1)
+    there = apply("broadcast_like", [node.graph.constant(np.ones((), bool)), of_shape(target, "bool")])
     return ops.where(there, x, x)  # broadcasts in both directions
 
 
