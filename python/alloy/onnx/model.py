@@ -58,7 +58,7 @@ class Model(Layer):
     def build(self, x):
         graph = leaves(x)[0].graph
         for name, array in self._file.parameters.items():
-            values = array.astype(np.float32)
+            values = array.astype(np.float32, copy=False)
             self.add_variable(graph, name, lambda seed, values=values: values, name not in self._file.statistics)
         if any(node.op in _DRAWING for node in self._file.nodes):
             self._random_state(graph)
@@ -138,7 +138,7 @@ class _Building:
         within = _Building(self._model, self._graph, self._training, self._values | chosen.constants)
         within._partly, within._names, within._origins = self._partly, self._names, self._origins
         within.run(chosen)
-        return [within._values[name] for name in chosen.outputs]  # type: ignore[misc]
+        return [value for name in chosen.outputs if (value := within._values[name]) is not None]
 
     def _outputs(self, node: Node, file: File) -> list[Value]:
         inputs = [self._values[name] for name in node.inputs]

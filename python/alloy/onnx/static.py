@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from alloy._core import Tensor
-
 _MOST = 2**16  # elements; larger arrays are computed by the graph
 
 
@@ -58,16 +56,13 @@ def evaluated(work, inputs) -> np.ndarray | None:
 
 
 def _shape(work, x):
-    if isinstance(x, Tensor):
-        shape = x.shape
-        if shape is None:
-            return None
-    else:
-        shape = x.shape
+    if x is None or x.shape is None:
+        return None
+    shape = list(x.shape)
     if work.op == "Size":
-        return _objects([UNKNOWN if None in shape else math.prod(shape)]).reshape(())
+        return _objects([UNKNOWN if None in shape else math.prod(map(int, shape))]).reshape(())
     names = work.names(x) if None in shape else shape
-    extents = [Unknown(names[i]) if extent is None else int(extent) for i, extent in enumerate(shape)]
+    extents = [Unknown(name) if extent is None else int(extent) for name, extent in zip(names, shape)]
     start, end = work.attribute("start", 0), work.attribute("end", len(extents))
     return _objects(extents[start:end])
 

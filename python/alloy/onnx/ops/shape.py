@@ -11,7 +11,7 @@ from alloy.onnx.static import Unknown
 from alloy.ops.apply import apply
 
 
-def _extents(node, i) -> list:
+def _extents(node, i) -> list[Any]:
     """Returns the elements of input i, a shape: integers, and Unknowns where only a run knows them."""
     known = node.partly(i)
     if not isinstance(known, np.ndarray):
@@ -176,7 +176,7 @@ def split(node):
 def expand(node):
     x, extents = node.tensor(0), _extents(node, 1)
     rank = max(len(extents), len(x.shape))
-    extents = [1] * (rank - len(extents)) + extents
+    extents = [*[1] * (rank - len(extents)), *extents]
     own = [1] * (rank - len(x.shape)) + list(x.shape)
     names = [None] * (rank - len(x.shape)) + node.names(x)
     if all(
