@@ -40,7 +40,7 @@ class Model(Layer):
 
     Variables are the file's float tensors, with their names; numbers by themselves and integers are constants. While
     training, BatchNormalization takes the batch's statistics and moves its mean and variance, which are not trainable,
-    and Dropout drops. What the file says about training does not count.
+    unless the layer is not trainable, and Dropout drops. What the file says about training does not count.
 
     ValueError: tensors do not fit the file's inputs, or an op refuses its operands; the message names the node."""
 

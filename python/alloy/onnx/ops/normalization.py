@@ -22,7 +22,7 @@ def batch_normalization(node):
     node.attribute("training_mode", 0)
     wide = widened(x)
     mean, variance = averages
-    if node.training:
+    if node.training and node.model.trainable:  # as al.nn.BatchNorm
         axes = [0, *range(2, len(x.shape))]
         mean, variance = statistics_of(wide, axes, node.model.example_mask)
         moved = []
