@@ -174,7 +174,9 @@ class _Building:
 
 def _named(error, node) -> Exception:
     """Returns an error that names the node."""
-    if isinstance(error, (MemoryError, RuntimeError)) and not isinstance(error, (RecursionError, NotImplementedError)):
+    if isinstance(error, MemoryError):
+        return mistake("onnx", f"There is no memory for {node}", MemoryError)
+    if isinstance(error, RuntimeError) and not isinstance(error, (RecursionError, NotImplementedError)):
         return error
     text = " ".join(str(error).split()).rstrip(".")
     if f"for {node}" in text:

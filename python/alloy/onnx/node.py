@@ -16,6 +16,9 @@ from alloy.ops.apply import apply
 Value = Tensor | np.ndarray  # an array is known while the graph is built
 
 
+_MOST_PLACES = 2**26
+
+
 class Row(NamedTuple):
     """An op of the table. limits: the cases that are refused, or how the result differs, for the docs."""
 
@@ -163,6 +166,12 @@ class NodeAtWork:
         if not -len(x.shape) <= axis < len(x.shape) or x.shape[axis] is None:
             raise self.wrong(f"Expected a known extent along axis {axis}, got {describe(x)}")
         return x.shape[axis]
+
+    def places(self, count: int) -> np.ndarray:
+        """Returns 0, 1, ... below the count. ValueError: a damaged file has a number beyond any memory."""
+        if not 0 <= count <= _MOST_PLACES:
+            raise self.wrong(f"Expected at most {_MOST_PLACES} places, got {count}")
+        return np.arange(count)
 
     def axis(self, x: Tensor, axis: int) -> int:
         """Returns the axis counted from the first."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from alloy import ops
-from alloy.onnx.node import supports
+from alloy.onnx.node import supports, volume
 
 
 @supports("MatMul", limits="floats")
@@ -77,6 +77,7 @@ _window("BlackmanWindow", 0.42, 0.5, 0.08)
 @supports("AffineGrid", limits="the size must be known")
 def affine_grid(node):
     theta, size, corners = node.floats(0), node.known(1), node.flag("align_corners")
+    node.places(max(volume(size[2:]), *size))  # refuses what no memory holds
     axes = []
     for extent in size[2:]:
         if corners:

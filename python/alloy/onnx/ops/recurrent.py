@@ -35,6 +35,7 @@ class _Cell:
         if node.has(4):
             lengths = node.value(4)
             if not (isinstance(lengths, np.ndarray) and (lengths == self.steps).all()):
+                node.places(self.steps)  # refuses what no memory holds
                 self.padding = Padding(node.op, ops.cast(node.tensor(4), "int32"), self.steps)
 
     def _activations(self, defaults):

@@ -1,5 +1,6 @@
 """Ops that change shapes, repeat and rearrange."""
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -164,6 +165,8 @@ def concat(node):
 def split(node):
     x, sizes, axis = node.tensor(0), node.known(1), node.attribute("axis", 0)
     count = node.attribute("num_outputs", len(node.node.outputs))
+    if count != len(node.node.outputs):
+        raise node.wrong(f"Expected {len(node.node.outputs)} as num_outputs, got {count}")
     axis = node.axis(x, axis)
     if sizes is None:
         extent = node.extent(x, axis)
@@ -199,8 +202,10 @@ def tile(node):
 @supports("Range", limits="the bounds must be known, or the limit an extent")
 def range_of(node):
     if all(isinstance(value, np.ndarray) for value in node.inputs):
-        bounds = [value.reshape(()) for value in node.inputs[:3]]
-        return np.arange(*bounds).astype(bounds[0].dtype)
+        start, limit, step = (value.reshape(()).item() for value in node.inputs[:3])
+        if not step:
+            raise node.wrong("Expected a step other than 0")
+        return (start + step * node.places(max(math.ceil((limit - start) / step), 0))).astype(node.inputs[0].dtype)
     start, step = node.number(0), node.number(2)
     if step != 1 or node.value(1).dtype not in ("int64", "int32"):
         raise node.wrong("Expected steps of 1")
@@ -226,9 +231,9 @@ def eye_like(node):
     if dtype and dtype not in ELEMENTS:
         raise node.wrong(f"Expected a type of numbers, got number {dtype}")
     rows, columns = node.extent(x, 0), node.extent(x, 1)
-    row = ops.expand_dims(node.graph.constant(np.arange(rows)), 1)
+    row = ops.expand_dims(node.graph.constant(node.places(rows)), 1)
     places = ops.broadcast_to(row + k, (rows, columns))
-    there = ops.equal(places, node.graph.constant(np.arange(columns)))
+    there = ops.equal(places, node.graph.constant(node.places(columns)))
     return ops.cast(there, ELEMENTS[dtype] if dtype else x.dtype)
 
 
@@ -314,7 +319,7 @@ def reverse_sequence(node):
     if {batch, time} != {0, 1}:
         raise node.wrong(f"Expected the axes 0 and 1, got {batch} and {time}")
     rows = ops.transpose(x, [batch, time, *range(2, len(x.shape))])
-    steps = node.graph.constant(np.arange(node.extent(x, time), dtype=np.int32))
+    steps = node.graph.constant(node.places(node.extent(x, time)).astype(np.int32))
     ends = ops.expand_dims(lengths, 1)
     places = ops.where(steps < ends, ends - 1 - steps, steps)
     turned = ops.gather(rows, places, 1, batch_dims=1)
@@ -370,7 +375,7 @@ def _resized(node, x: Any, axes, sizes, scales, mode, position, rounding):
     which may differ from the quotient of the extents."""
     for axis in axes:
         extent, size, scale = node.extent(x, axis), sizes[axis], scales[axis]
-        d = np.arange(size)
+        d = node.places(size)
         if position == "align_corners":
             places = d * (extent - 1) / (size - 1) if size > 1 else d * 0.0
         elif position == "asymmetric":
