@@ -63,6 +63,12 @@ class Model(Layer):
         if any(node.op in _DRAWING for node in self._file.nodes):
             self._random_state(graph)
 
+    def _momenta(self) -> dict[Tensor, float]:
+        """Returns the momentum of each moving mean, of a layer that has been called."""
+        variables = dict(zip(self._file.parameters, self._variables))
+        nodes = [node for node in self._file.nodes if node.op == "BatchNormalization" and node.inputs[3] in variables]
+        return {variables[node.inputs[3]]: node.attributes.get("momentum", 0.9) for node in nodes}
+
     def forward(self, x, training) -> Any:
         graph = graph_of(self, x, {})
         values: dict[str, Value | None] = {"": None, **self._file.constants, **self._inputs(x)}

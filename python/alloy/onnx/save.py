@@ -2,6 +2,8 @@
 
 from alloy._core import Tensor, Variable
 from alloy.messages.location import mistake
+from alloy.nn import BatchNorm, Layer
+from alloy.onnx.model import Model
 from alloy.onnx.writer import OPSET, WRITTEN, Writer, as_numbers, as_proto
 from alloy.onnx.written import NOT_WRITTEN
 from alloy.ops.apply import Applied
@@ -11,11 +13,19 @@ _LARGEST = 2**31 - 2**20  # bytes of a file; Protocol Buffers hold less than 2 G
 
 
 def to_bytes(
-    inputs: dict[str, Tensor], outputs: dict[str, Tensor], applied: list[Applied], rows: int | None = None
+    inputs: dict[str, Tensor],
+    outputs: dict[str, Tensor],
+    applied: list[Applied],
+    *,
+    rows: int | None = None,
+    model: Layer | None = None,
 ) -> bytes:
     """Returns an ONNX file that computes the outputs of the inputs, by their names. applied: the ops on the way.
-    rows: of each batch; None: any number. ValueError: ONNX cannot express an op, or the file would be too large."""
+    rows: of each batch; None: any number. model: its normalisations have the momentum.
+
+    ValueError: ONNX cannot express an op, or the file would be too large."""
     writer = Writer(applied)
+    writer.momenta = _momenta(model) if model is not None else {}
     for name, tensor in inputs.items():
         writer.names[tensor] = writer.free(name)
     for name in outputs:
@@ -43,9 +53,20 @@ def to_bytes(
         [_info(name, tensor, rows) for name, tensor in outputs.items()],
         [as_proto(name, array) for name, array in writer.tensors.items() if name in used],
     )
-    model = helper.make_model(graph, producer_name="alloy", opset_imports=[helper.make_opsetid("", OPSET)])
-    model.ir_version = 8  # that of opset 18
-    return model.SerializeToString()
+    file = helper.make_model(graph, producer_name="alloy", opset_imports=[helper.make_opsetid("", OPSET)])
+    file.ir_version = 8  # that of opset 18
+    return file.SerializeToString()
+
+
+def _momenta(model) -> dict[Tensor, float]:
+    """Returns the momentum of each moving mean."""
+    found = {}
+    for layer in model._tree():
+        if isinstance(layer, BatchNorm) and layer.graph is not None:
+            found[layer._variables[-2]] = layer.momentum
+        elif isinstance(layer, Model) and layer.graph is not None:
+            found |= layer._momenta()
+    return found
 
 
 def _needed(writer, outputs):

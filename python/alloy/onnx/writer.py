@@ -41,6 +41,7 @@ class Writer:
             for result in one.results:
                 if result not in one.operands:  # a cast to its own type
                     self.made.setdefault(result, one)
+        self.momenta: dict[Tensor, float] = {}  # of moving means
         self.nodes: list[onnx.NodeProto] = []
         self.tensors: dict[str, np.ndarray] = {}
         self._taken: set[str] = set()

@@ -97,9 +97,8 @@ def batch_norm(writer, one):
     if rank < 2 or x.shape[1 if axis else -1] != gamma.shape[0] or x.dtype != "float32":
         return None
     first = writer.transposed(x, (0, rank - 1, *range(1, rank - 1))) if not axis and rank > 2 else x
-    made = writer.node(
-        "BatchNormalization", first, *values, epsilon=float(number.reshape(())), name=one.results[0].name
-    )
+    options = {"epsilon": float(number.reshape(())), "momentum": writer.momenta.get(mean, 0.9)}
+    made = writer.node("BatchNormalization", first, *values, name=one.results[0].name, **options)
     return writer.transposed(made, (0, *range(2, rank), 1)) if not axis and rank > 2 else made
 
 

@@ -515,7 +515,7 @@ class Trainer:
             given, found, applied = self._programs.recorded(parts)
             inputs = dict(zip(paths(given, "x"), leaves(given)))
             outputs = dict(zip(paths(found, "output"), leaves(found)))
-            replace_file(path, to_bytes(inputs, outputs, applied, count))
+            replace_file(path, to_bytes(inputs, outputs, applied, rows=count, model=self.model))
             return
         step = self._programs.inference(parts)
         if count is None:

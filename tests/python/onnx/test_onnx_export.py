@@ -94,11 +94,15 @@ def test_models(name, tmp_path, rng):
     normalized = sum(isinstance(layer, nn.BatchNorm) for layer in trainer.model._tree())
     cells = {"lstm": ["LSTM"] * 5, "gru": ["GRU"] * 2, "rnn": ["RNN"] * 2}.get(name, [])
     assert kinds.count("BatchNormalization") == normalized
+    momenta = [a.f for node in file.graph.node for a in node.attribute if a.name == "momentum"]
+    np.testing.assert_allclose(momenta, [0.99] * normalized)
     assert [kind for kind in kinds if kind in ("LSTM", "GRU", "RNN")] == cells
     again = al.onnx.load(path)
     layer = al.Trainer(again, "mean_squared_error", al.SGD(0.01))
     np.testing.assert_allclose(layer.predict(x), expected, rtol=1e-5, atol=1e-5)
     layer.export(tmp_path / "again.onnx")
+    for node in onnx.load(tmp_path / "again.onnx").graph.node:
+        assert all(a.f > 0.98 for a in node.attribute if a.name == "momentum")
     (found,) = ReferenceEvaluator(str(tmp_path / "again.onnx")).run(None, {"x": x})
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 

@@ -216,7 +216,7 @@ def range_of(node):
     return ops.cumsum(like, 0, exclusive=True) + start
 
 
-@supports("Trilu", limits="k must be known")
+@supports("Trilu", limits="k and the extents must be known")
 def trilu(node):
     x, k, upper = node.tensor(0), int(node.number(1, 0)), node.flag("upper", True)
     return (ops.triu if upper else ops.tril)(x, k)
