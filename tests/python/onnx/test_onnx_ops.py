@@ -84,4 +84,4 @@ def test_every_supported_op_has_a_case():
 
 
 def test_the_tables_of_the_docs():
-    assert make_onnx_table.PAGE.read_text() == make_onnx_table.page(), "run tests/python/onnx/make_onnx_table.py"
+    assert make_onnx_table.PAGE.read_text() == make_onnx_table.page(), "run python tests/python/onnx/make_onnx_table.py"
