@@ -66,7 +66,7 @@ def pages() -> dict[str, str]:
     """The text of each page, by its name."""
     modules = {
         name: getattr(al, name)
-        for name in "nn losses metrics schedules data init random models distributed sklearn".split()
+        for name in "nn losses metrics schedules data init random models distributed sklearn onnx".split()
     }
     made = {
         "graphs": _page("Graphs", "What `import alloy as al` gives for graphs, saving and devices.", al, "al", GRAPHS)

@@ -31,6 +31,7 @@ losses          al.losses, al.metrics
 data            al.data
 processes       al.distributed
 scikit-learn    al.sklearn: Classifier, Regressor
+ONNX            al.onnx: load; Trainer.export writes
 drawings        draw
 first values    al.init; random numbers in a graph: al.random
 devices         device, devices, Device, DeviceError, set_memory_limit,
@@ -147,10 +148,10 @@ if not TYPE_CHECKING:  # or checkers would accept any name
             from importlib.metadata import version  # slow to import, and seldom asked
 
             return version("alloy-mpsgraph")
-        if name == "sklearn":
+        if name in ("onnx", "sklearn"):
             from importlib import import_module
 
-            return import_module("alloy.sklearn")
+            return import_module(f"alloy.{name}")
         return missing_name(__name__, name)
 
     class _Names(list):

@@ -12,8 +12,8 @@ import numpy as np
 import alloy as al
 import reference as ref
 from alloy.engine.dtypes import numpy_dtype
-from alloy.messages.location import user_location
 from alloy.ops import table
+from alloy.ops.apply import apply_all
 from kinds import HALVES
 
 FLOATS = ("float32", *HALVES)
@@ -69,7 +69,7 @@ def sample(case: Case, dtype: str, rng, shapes=None) -> list[np.ndarray]:
 
 def raw(op, result=0, **attributes):
     """An op without a function of its own, with all its attributes."""
-    return lambda *tensors: tensors[0].graph.apply(op, list(tensors), attributes, "", user_location())[result]
+    return lambda *tensors: apply_all(op, list(tensors), attributes)[result]
 
 
 def _call(function, *arguments, **options):

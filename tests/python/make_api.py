@@ -9,7 +9,7 @@ import re
 import alloy as al
 
 PATH = pathlib.Path(__file__).parents[1] / "goldens" / "api.txt"
-MODULES = "data data.augment distributed init losses metrics models nn random schedules sklearn".split()
+MODULES = "data data.augment distributed init losses metrics models nn onnx random schedules sklearn".split()
 
 
 def text() -> str:

@@ -34,13 +34,13 @@ class BatchNorm(Normalization):
         center, spread = self._variables[-2:]
         if training and self.trainable:
             axes = range(len(x.shape) - 1)
-            moving, (center, spread) = (center, spread), _statistics(x, axes, self.example_mask)
+            moving, (center, spread) = (center, spread), statistics_of(x, axes, self.example_mask)
             for average, statistic in zip(moving, (center, spread)):
                 self.leave(average, self.now(average) * self.momentum + statistic * (1 - self.momentum))
         return affine(x, center, rsqrt(spread + self.epsilon), gamma, beta)
 
 
-def _statistics(x, axes, mask):
+def statistics_of(x, axes, mask):
     """Returns mean and population variance of each feature, over the examples that count."""
     across = settings().synchronized
     if mask is None and not across:

@@ -1,6 +1,9 @@
 """Adds an op to the graph of its operands, and makes tensors of numbers and arrays among them."""
 
 from collections.abc import Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +13,18 @@ from alloy.engine.scope import scoped
 from alloy.messages.location import mistake, typed_name, user_location
 from alloy.messages.text import describe
 
+
+class Applied(NamedTuple):
+    """An op as it was applied: a composite is one, whatever ops it is made of."""
+
+    op: str
+    operands: list[Tensor]
+    attributes: dict
+    results: list[Tensor]
+    location: str
+
+
+_RECORD: ContextVar[list[Applied] | None] = ContextVar("the ops that are recorded", default=None)
 _SINGLE = {"float64": "float32", "complex128": "complex64"}  # no tensor has 64-bit floats
 
 
@@ -29,7 +44,23 @@ def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = 
         raise mistake(called, f"Expected a tensor among the operands, got {given}; graph.constant makes one", TypeError)
     dtype = scalar_dtype or common_dtype(called, operands)
     tensors = [as_tensor(graph, called, value, dtype) for value in operands]
-    return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location(), typed)
+    location = user_location()
+    results = graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), location, typed)
+    record = _RECORD.get()
+    if record is not None:
+        record.append(Applied(op, tensors, attributes or {}, results, location))
+    return results
+
+
+@contextmanager
+def recorded():
+    """Gives a list of the ops that are applied within the with statement."""
+    record: list[Applied] = []
+    token = _RECORD.set(record)
+    try:
+        yield record
+    finally:
+        _RECORD.reset(token)
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:

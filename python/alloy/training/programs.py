@@ -19,6 +19,7 @@ from alloy.messages.text import describe
 from alloy.nn.layer import form_of
 from alloy.nn.settings import calling
 from alloy.ops import cast, clamp, gather, is_finite, logical_and, where
+from alloy.ops.apply import Applied, recorded
 from alloy.training.batches import Parts
 from alloy.training.history import Measured
 from alloy.training.measures import Measures
@@ -136,10 +137,7 @@ class Programs:
 
     def inference(self, parts: Parts | None) -> Executable:
         """Returns a prediction with named fetches. parts: the examples' form; None: the last prediction's."""
-        known = [key[1] for key in self._made if key[0] == "outputs"]
-        if parts is None and not known:
-            raise mistake("export", "Expected a model that has seen examples; call fit, or give some")
-        given: Parts = known[-1] if parts is None else parts
+        given = self._known(parts)
         prediction = self.prediction(given)
         with _BUILDING:
             fetches = [
@@ -147,6 +145,22 @@ class Programs:
                 for name, tensor in zip(paths(self.outputs(given), "output"), prediction.fetches)
             ]
             return self.graph.compile(prediction.feeds, fetches)
+
+    def _known(self, parts: Parts | None) -> Parts:
+        """Returns the examples' form; for None the last prediction's."""
+        known = [key[1] for key in self._made if key[0] == "outputs"]
+        if parts is None and not known:
+            raise mistake("export", "Expected a model that has seen examples; call fit, or give some")
+        return known[-1] if parts is None else parts
+
+    def recorded(self, parts: Parts | None) -> tuple[Any, Any, list[Applied]]:
+        """Returns placeholders of the examples, the model's result for them in inference, and the ops that it applied.
+        parts: as in inference."""
+        given = Parts(self._known(parts).x)
+        self.outputs(given)  # makes the variables
+        with _BUILDING, recorded() as applied:
+            x = self._tensors(given)[0]
+            return x, self._called(x), applied
 
     def outputs(self, parts: Parts):
         """Returns the model's result in inference: tensors in their structure."""

@@ -20,7 +20,7 @@ from alloy.data import Dataset
 from alloy.distributed import processes
 from alloy.engine.arrays import as_count, as_path, require_all
 from alloy.engine.dtypes import is_half
-from alloy.engine.structure import leaves, rebuild
+from alloy.engine.structure import leaves, paths, rebuild
 from alloy.measuring.replay import Replay
 from alloy.messages.location import meant, mistake, warn_user
 from alloy.messages.names import missing_attribute, renamed
@@ -30,6 +30,7 @@ from alloy.training import checkpoint
 from alloy.training.batches import Feed, as_dataset, parts_of
 from alloy.training.callbacks import Callback, Checkpoint, plain_state
 from alloy.training.diagnosis import not_finite, require_sound_arrays, warn_of_lone_examples
+from alloy.training.files import replace_file
 from alloy.training.history import History
 from alloy.training.input_profile import InputProfile, measured_input
 from alloy.training.interrupts import uninterrupted
@@ -38,7 +39,7 @@ from alloy.training.programs import Programs
 from alloy.training.progress import Progress
 from alloy.training.rate_search import RateSearch, search
 
-_FOREIGN = (".onnx", ".pt", ".pth", ".h5", ".keras", ".pb", ".tflite", ".mlmodel", ".mlpackage", ".safetensors")
+_FOREIGN = (".pt", ".pth", ".h5", ".keras", ".pb", ".tflite", ".mlmodel", ".mlpackage", ".safetensors")
 
 
 # Steps between two comparisons of all processes' variables; one takes a quarter of a second for 25 million parameters.
@@ -517,21 +518,32 @@ class Trainer:
 
     def export(self, path, x=None, *, rows: int | None = None) -> None:
         """Writes predict's computation into a file for al.load_executable, `alloy run` and MPSGraph programs
-        (Executable.export). The feeds are called x, or x/0, x/name and so on for several inputs; the fetches output, or
-        output/0 and so on.
+        (Executable.export), or, if the path ends in .onnx, into an ONNX file of opset 18 with the variables under their
+        names (docs/onnx.md). The feeds are called x, or x/0, x/name and so on for several inputs; the fetches output,
+        or output/0 and so on.
 
         x: examples of the shapes and types to export, as for predict; None: those of this trainer's last ones. rows:
         the number of rows in each call; None: any number. ValueError: there were no examples, or an op cannot be
-        exported for any number of rows. OSError: as Executable.export."""
+        exported for any number of rows, or not to ONNX. OSError: as Executable.export."""
         path = as_path("export", path)
         if (suffix := os.path.splitext(path)[1]) in _FOREIGN:
-            raise mistake("export", f"Expected a path that ends in .mpsgraphpackage, got {suffix}, another format")
+            expected = "Expected a path that ends in .mpsgraphpackage or .onnx"
+            raise mistake("export", f"{expected}, got {suffix}, another format")
         data = None if x is None else as_dataset("predict", x, 1)
-        step = self._programs.inference(None if data is None else parts_of("predict", data))
-        if rows is None:
+        parts = None if data is None else parts_of("predict", data)
+        count = None if rows is None else as_count("export", "a number of rows", rows)
+        if suffix == ".onnx":
+            from alloy.onnx.save import to_bytes  # slow to import, and an optional package
+
+            given, found, applied = self._programs.recorded(parts)
+            inputs = dict(zip(paths(given, "x"), leaves(given)))
+            outputs = dict(zip(paths(found, "output"), leaves(found)))
+            replace_file(path, to_bytes(inputs, outputs, applied, rows=count, model=self.model))
+            return
+        step = self._programs.inference(parts)
+        if count is None:
             step.export(path)
             return
-        count = as_count("export", "a number of rows", rows)
         step.export(path, *((count, *(feed.shape or ())[1:]) for feed in step.feeds))
 
     def _load(self, path) -> None:

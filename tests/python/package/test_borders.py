@@ -159,7 +159,7 @@ def test_no_objective_c_exception_passes_a_container():
 # Each folder or module of the package sees those before it.
 PYTHON = (
     "messages engine measuring distributed asynchronous ops graph device init op_library random losses metrics "
-    "schedules optimizers nn models data training interop sklearn tools".split()
+    "schedules optimizers nn models onnx data training interop sklearn tools".split()
 )
 
 
