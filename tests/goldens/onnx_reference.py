@@ -16,10 +16,9 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 
 import keras
 import numpy as np
+import onnx
 import torch
 from torch import nn
-
-import onnx
 
 FOLDER = pathlib.Path(__file__).with_name("onnx")
 STEPS, RATE = 10, 0.03

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from google.protobuf.message import DecodeError
-
 import onnx
+from google.protobuf.message import DecodeError
+from onnx import AttributeProto, TensorProto, numpy_helper
+
 from alloy.engine.arrays import as_path, memory_for
 from alloy.messages.location import mistake
-from onnx import AttributeProto, TensorProto, numpy_helper
 
 OPSETS = range(13, 23)
 _ELEMENTS_DECIDE = "the shape of its result depends on elements, and Alloy's shapes on shapes"

@@ -1,5 +1,7 @@
 """Writes the computation of a model as an ONNX file."""
 
+from onnx import helper
+
 from alloy._core import Tensor, Variable
 from alloy.messages.location import mistake
 from alloy.nn import BatchNorm, Layer
@@ -7,7 +9,6 @@ from alloy.onnx.model import Model
 from alloy.onnx.writer import OPSET, WRITTEN, Writer, as_numbers, as_proto
 from alloy.onnx.written import NOT_WRITTEN
 from alloy.ops.apply import Applied
-from onnx import helper
 
 _LARGEST = 2**31 - 2**20  # bytes of a file; Protocol Buffers hold less than 2 GiB
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 import onnx
+from onnx import helper, numpy_helper
+
 from alloy._core import Tensor
 from alloy.messages.location import mistake
 from alloy.onnx.file import ELEMENTS
 from alloy.ops.apply import Applied
-from onnx import helper, numpy_helper
 
 OPSET = 18  # the oldest in which all reductions take axes alike; PyTorch's exporter writes it, too
 _NUMBERS = {"float32": onnx.TensorProto.FLOAT} | {

@@ -4,6 +4,7 @@ does not write."""
 import pathlib
 
 import onnx
+
 from alloy.onnx.file import OPSETS, REFUSED
 from alloy.onnx.ops import SUPPORTED
 from alloy.onnx.written import NOT_WRITTEN

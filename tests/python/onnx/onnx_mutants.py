@@ -11,9 +11,9 @@ import tempfile
 import time
 
 import numpy as np
+import onnx
 
 import alloy as al
-import onnx
 
 FOLDER = pathlib.Path(__file__).parents[2] / "goldens" / "onnx"
 SECONDS, BYTES = 20, 6 * 2**30

@@ -3,11 +3,11 @@
 import os
 
 import numpy as np
+import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
 import alloy as al
-import onnx
 from alloy.onnx.save import to_bytes
 from alloy.onnx.writer import WRITTEN
 from alloy.onnx.written import NOT_WRITTEN

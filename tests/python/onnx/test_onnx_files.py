@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import alloy as al
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 from running import program
 
 FOLDER = pathlib.Path(__file__).parents[2] / "goldens" / "onnx"

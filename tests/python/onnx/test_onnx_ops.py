@@ -2,15 +2,15 @@
 
 import make_onnx_table
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx_cases import CASES, Known
 
 import alloy as al
-import onnx
 from alloy.onnx.file import REFUSED
 from alloy.onnx.ops import SUPPORTED
-from onnx import TensorProto, helper, numpy_helper
 
 
 def value_info(name, array):
