@@ -117,7 +117,7 @@ RACING := test_runtime $(addprefix facade_,asynchronous dispatch metal_queue thr
 tsan: setup $(VENV)/.requirements-of-test $(VENV)/.asan-packages
 	$(VENV)/bin/cmake --preset tsan
 	$(VENV)/bin/cmake --build --preset tsan --target $(RACING)
-	@for test in $(RACING); do echo $$test; env TSAN_OPTIONS=suppressions=python/alloy/tools/sanitizers/threads.txt \
+	@for test in $(RACING); do echo $$test; env TSAN_OPTIONS="suppressions=python/alloy/tools/sanitizers/threads.txt allocator_may_return_null=1" \
 	  build/tsan/tests/$$test || exit 1; done
 
 # 100,000 steps with checkpoints, 500 batch sizes, 200 graphs and 8 threads: memory stays as it is.

@@ -25,7 +25,9 @@ done
 roots=$(mktemp -d)
 trap 'rm -rf "$roots"' EXIT
 # csrc/portable is not on a Mac.
-for layer in csrc/ir csrc/reference csrc/engine tests/watch python/alloy/include/alloy; do ln -s "$PWD/$layer" "$roots"; done
+for layer in csrc/ir csrc/reference csrc/engine tests/watch python/alloy/include/alloy; do
+  ln -s "$PWD/$layer" "$roots"
+done
 mkdir "$roots/libraries"
 for library in gtest benchmark; do
   for prefix in /opt/homebrew /usr/local /usr; do
