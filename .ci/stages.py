@@ -17,6 +17,7 @@ BUDGETS = {
     "test-types": 40,
     "test-arm64": 40,
     "test-kills": 20,
+    "docs": 60,
     "test-all-macos13": 300,
     "test-all-remote": 450,
 }

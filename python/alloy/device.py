@@ -100,5 +100,6 @@ def device_stats() -> dict[str, int] | None:
 
 
 def op_table() -> list[dict[str, Any]]:
-    """Returns a dict for each op: name, family, operands, attributes, types, domain, doc."""
+    """Returns a dict for each op: name, family, operands (the least and the greatest number, -1 for any), attributes,
+    types, domain, doc."""
     return _core.op_table()

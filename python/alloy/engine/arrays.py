@@ -26,8 +26,9 @@ def empty(shape, dtype: str = float32) -> np.ndarray:
     no other thread may change it. Each call copies other arrays, and arrays of less than 32 KiB. So fill one array with
     batch after batch: np.take(images, rows, axis=0, out=batch, mode="clip").
 
-    shape: integers. dtype: as in placeholder. MemoryError: there is not enough memory."""
-    given, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
+    shape: integers, or one of them for one axis. dtype: as in placeholder. MemoryError: there is not enough memory."""
+    extents = (shape,) if isinstance(shape, (int, np.integer)) else shape
+    given, name = as_shape(extents, "empty"), as_dtype(dtype, "empty")
     if given is None or None in given:
         raise mistake("empty", f"Expected a shape of integers, got {shape}")
     dims = [extent for extent in given if extent is not None]

@@ -9,6 +9,7 @@ RENAMES = {
         "arctan": "al.atan",
         "bmm": "al.matmul",
         "cat": "al.concat",
+        "clip": "al.clamp",
         "concatenate": "al.concat",
         "detach": "al.stop_gradient",
         "eq": "al.equal",

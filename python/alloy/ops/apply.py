@@ -83,7 +83,7 @@ def no_operand(op: str, value) -> Exception:
     if hasattr(value, "__dlpack__"):
         given, hint = f"{type(value).__module__.partition('.')[0]}.{given}", "; graph.constant makes a tensor of it"
     elif isinstance(value, (list, tuple)):
-        hint = "; np.array makes an array of it"
+        hint = "; np.array(values, dtype) makes an array of it"
     return mistake(op, f"Expected a tensor, a number or an array, got {given}{hint}", TypeError)
 
 

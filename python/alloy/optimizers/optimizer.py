@@ -393,7 +393,8 @@ class Optimizer:
         return int(state.variables[name].numpy()) if state is not None and name in state else 0
 
     def rate_at(self, step: int) -> float | None:
-        """Returns the learning rate of a step, counted from 0; None if it needs tensors of a graph."""
+        """Returns the learning rate that the schedule has for a step, counted from 0. None: the rate is no schedule, or
+        the schedule fails on a number."""
         if not callable(self._rate):
             return None
         graph = Graph()

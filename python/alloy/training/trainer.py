@@ -170,8 +170,8 @@ class Trainer:
         validation: such data, measured after each epoch.
 
         An epoch's values are means over its examples during the training; names with val_ are of the validation data
-        after it. Another call goes on after the last epoch, with the order of the examples, too. batch_size: the
-        default is 32; not for an al.data.Dataset with batches.
+        after it. Another call goes on after the last epoch, with the order of the examples, too, and with a new
+        history. batch_size: the default is 32; not for an al.data.Dataset with batches.
 
         class_weight: {class: weight} of its examples; 1 for other classes. last_batch: "smaller" has the examples that
         are left; "drop" leaves them out; "pad" fills the batch up with examples that do not count, so that only one

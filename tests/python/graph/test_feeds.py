@@ -249,7 +249,7 @@ def test_an_empty_array_is_an_array_like_others(shape, dtype):
     part = array[:1].T
     del array, other
     np.testing.assert_array_equal(part, values[:1].T)
-    assert al.empty((), dtype).shape == ()
+    assert al.empty((), dtype).shape == () and al.empty(3, dtype).shape == (3,)
 
 
 def test_empty_arrays_are_float32_and_each_its_own():
@@ -282,7 +282,7 @@ print(array.sum())
         ((None, 3), "float32", ValueError, r"Expected a shape of integers, got \(None, 3\)"),
         (None, "float32", ValueError, "Expected a shape of integers, got None"),
         ((-1,), "float32", ValueError, "Expected dimensions of 0 or more"),
-        (3, "float32", TypeError, "Expected a shape"),
+        (2.5, "float32", TypeError, "Expected a shape"),
         ((1,), "float", TypeError, "Expected an element type"),
         ((1,), object, TypeError, "Expected an element type"),
     ],

@@ -102,7 +102,7 @@ ROWS = [
     ("TypeError [{}] Expected a tensor, a number or an array, got {}",
      ('x + "a"', "add", "str"), ("x + None", "add", "NoneType"), ('x ** "a"', "power", "str"),
      ('g.assign(w, "a")', "assign", "str"), ('al.full_like(x, "a")', "full_like", "str")),
-    ("TypeError [add] Expected a tensor, a number or an array, got list; np.array makes an array of it",
+    ("TypeError [add] Expected a tensor, a number or an array, got list; np.array(values, dtype) makes an array of it",
      "x + [1, 2, 3]"),
     ("TypeError [divide] Expected floats beside /, got int32(?,); cast it to float32, or take // for whole numbers",
      "y / 2", "y / y"),
