@@ -111,7 +111,9 @@ class Trainer:
         self.stop_training = False
         self.resumed = False  # True if the present fit goes on from a checkpoint
         self.steps_per_dispatch = as_count("Trainer", "steps_per_dispatch", steps_per_dispatch)
-        self._verify_every = verify_every and as_count("Trainer", "verify_every", verify_every)
+        self._verify_every = verify_every
+        if verify_every is not None:
+            as_count("Trainer", "verify_every", verify_every)
         if self._verify_every and self.steps_per_dispatch > 1:
             raise mistake("Trainer", "Expected one step in a dispatch beside verify_every, got steps_per_dispatch")
         if dtype != "float32" and not is_half(dtype):

@@ -83,5 +83,5 @@ def test_a_training_ends_at_the_wrong_kernel(monkeypatch):
     assert calls == [0, 2, 4]
     with pytest.raises(ValueError, match="one step in a dispatch beside verify_every"):
         al.Trainer(model, "mean_squared_error", "sgd", verify_every=2, steps_per_dispatch=2)
-    with pytest.raises(ValueError, match="verify_every of 1 or more, got -1"):
-        al.Trainer(model, "mean_squared_error", "sgd", verify_every=-1)
+    with pytest.raises(ValueError, match="verify_every of 1 or more, got 0"):
+        al.Trainer(model, "mean_squared_error", "sgd", verify_every=0)
