@@ -132,9 +132,10 @@ class Executable(Part, _core.Executable):
         """Computes a run's values on the device, and by the reference in double precision, and compares them op by op.
         Nothing is updated.
 
-        feeds, by_label: as in a call, of one step if a run makes several. The reference takes seconds for a hundred million multiplications. Random
-        numbers, ops with regions and what has more than 16 million elements do not count. DeviceError: an op differs by
-        more than a thousandth (float32) of its result's size; the message names the first such op, and its line.
+        feeds, by_label: as in a call, of one step if a run makes several. The reference takes seconds for a hundred
+        million multiplications. Random numbers, ops with regions and what has more than 16 million elements do not
+        count. DeviceError: an op differs by more than a thousandth (float32) of its result's size; the message names
+        the first such op, and its line.
 
             step.replay(images, labels)"""
         Replay(self)(*as_feeds(self, feeds, by_label))
