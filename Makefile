@@ -38,8 +38,9 @@ build-tests: $(BUILD)/.with-tests
 # Two tests at a time, because many wait for a child process; each test computes with as many threads as alone.
 PYTEST := $(VENV)/bin/python -m pytest --quiet --numprocesses 2 --dist worksteal
 
+# test-clangs runs the programs that this leaves out.
 test-python: build-tests
-	$(PYTEST)
+	$(PYTEST) --ignore=tests/python/package/test_programs.py
 
 # The portable framework imitates a version of macOS (csrc/README.md). Every op, the quirks, variables and whole
 # trainings take seconds; all tests of the engine take minutes.
@@ -89,7 +90,7 @@ HOST := $(addprefix --ignore=tests/python/, device/test_pretence.py tools/test_m
 
 test-all-remote: build-tests
 	$(REMOTE) $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^facade\.'
-	$(REMOTE) $(PYTEST) $(HOST)
+	$(REMOTE) $(PYTEST) $(HOST) --ignore=tests/python/package/test_examples.py
 
 $(IMITATED:%=test-all-%): test-all-%: build-tests
 	env ALLOY_PRETEND=$* $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^engine$$'

@@ -27,7 +27,7 @@ def empty(shape, dtype: str = float32) -> np.ndarray:
     batch after batch: np.take(images, rows, axis=0, out=batch, mode="clip").
 
     shape: integers, or one of them for one axis. dtype: as in placeholder. MemoryError: there is not enough memory."""
-    extents = (shape,) if isinstance(shape, (int, np.integer)) else shape
+    extents: Any = (shape,) if isinstance(shape, (int, np.integer)) else shape
     given, name = as_shape(extents, "empty"), as_dtype(dtype, "empty")
     if given is None or None in given:
         raise mistake("empty", f"Expected a shape of integers, got {shape}")
