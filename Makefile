@@ -38,9 +38,8 @@ build-tests: $(BUILD)/.with-tests
 # Two tests at a time, because many wait for a child process; each test computes with as many threads as alone.
 PYTEST := $(VENV)/bin/python -m pytest --quiet --numprocesses 2 --dist worksteal
 
-# test-clangs runs the programs that this leaves out.
 test-python: build-tests
-	$(PYTEST) --ignore=tests/python/package/test_programs.py
+	$(PYTEST)
 
 # The portable framework imitates a version of macOS (csrc/README.md). Every op, the quirks, variables and whole
 # trainings take seconds; all tests of the engine take minutes.

@@ -9,7 +9,6 @@ from cases import all_cases, sample
 
 # The reference tells nothing of these.
 UNKNOWN = {"random", "native", "all_reduce", "call"}
-RANDOM = {"dropout", "bernoulli"}
 
 
 def step_of(case, arrays):
