@@ -326,24 +326,13 @@ def broadcast_to(writer, one):
     )
 
 
-@writes("squeeze")
+@writes("squeeze", "expand_dims")
 def squeeze(writer, one):
     axes = one.attributes["axes"]
-    return (
-        writer.node("Squeeze", one.operands[0], writer.integers(axes))
-        if len(axes)
-        else writer.node("Identity", one.operands[0])
-    )
-
-
-@writes("expand_dims")
-def expand_dims(writer, one):
-    axes = one.attributes["axes"]
-    return (
-        writer.node("Unsqueeze", one.operands[0], writer.integers(axes))
-        if len(axes)
-        else writer.node("Identity", one.operands[0])
-    )
+    if not len(axes):
+        return writer.node("Identity", one.operands[0])
+    op = "Squeeze" if one.op == "squeeze" else "Unsqueeze"
+    return writer.node(op, one.operands[0], writer.integers(axes))
 
 
 @writes("flatten2d")
