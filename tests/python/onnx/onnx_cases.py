@@ -68,6 +68,9 @@ _UNARY = {
     "Acosh": lambda *shape: positive(*shape) + F(1),
 }
 
+REDUCTIONS = (
+    "ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare".split()
+)
 CASES = [
     *[case(op, make(*X), opsets=(14, 22) if op == "HardSwish" else (13, 22)) for op, make in _UNARY.items()],
     case("Abs", whole(*X)),
@@ -126,34 +129,8 @@ CASES = [
     case("Cast", whole(*X), to=9),
     case("CastLike", real(*X), K(N(1)), opsets=(15, 22)),
     # ---- reductions
-    *[
-        case(op, positive(2, 3, 4), opsets=(13, 17), axes=[1])
-        for op in (
-            "ReduceMean",
-            "ReduceMax",
-            "ReduceMin",
-            "ReduceProd",
-            "ReduceL1",
-            "ReduceL2",
-            "ReduceLogSum",
-            "ReduceLogSumExp",
-            "ReduceSumSquare",
-        )
-    ],
-    *[
-        case(op, positive(2, 3, 4), K([0, -1]), opsets=LATE, keepdims=0)
-        for op in (
-            "ReduceMean",
-            "ReduceMax",
-            "ReduceMin",
-            "ReduceProd",
-            "ReduceL1",
-            "ReduceL2",
-            "ReduceLogSum",
-            "ReduceLogSumExp",
-            "ReduceSumSquare",
-        )
-    ],
+    *[case(op, positive(2, 3, 4), opsets=(13, 17), axes=[1]) for op in REDUCTIONS],
+    *[case(op, positive(2, 3, 4), K([0, -1]), opsets=LATE, keepdims=0) for op in REDUCTIONS],
     *[case(op, real(2, 3), opsets=(13, 22)) for op in ("ReduceMean", "ReduceMax", "ReduceSum")],
     case("ReduceSum", real(2, 3, 4), K([1])),
     case("ReduceSum", real(2, 3), K(np.zeros(0, N)), noop_with_empty_axes=1),
