@@ -362,7 +362,7 @@ StepFunction WithElement(DType dtype, const F& f) {
 }
 
 StepFunction FindCast(DType from, DType to) {
-#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON
+#if HWY_TARGET <= HWY_AVX2 || HWY_ARCH_ARM
   if (from == DType::float16 && to == DType::float32) return &PromoteFloat16;
   if (from == DType::float32 && to == DType::float16) return &DemoteToFloat16;
 #endif

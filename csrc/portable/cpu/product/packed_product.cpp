@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 
 // A block of kRows rows by two vectors has as many sums as the registers hold.
 constexpr size_t kVectors = 2;
-constexpr size_t kRows = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 14 : 6;
+constexpr size_t kRows = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM ? 14 : 6;
 
 int64_t StripeColumns() { return kVectors * hn::Lanes(FloatTag()); }
 
