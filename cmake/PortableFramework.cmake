@@ -70,13 +70,14 @@ target_link_options(AlloyObjC PRIVATE "LINKER:-z,defs")
 install(TARGETS mpsgraph AlloyObjC LIBRARY DESTINATION alloy)
 install(DIRECTORY "${portable}/include/" DESTINATION alloy/include)
 install(FILES "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def" DESTINATION alloy/include/MetalPerformanceShadersGraph)
-install(DIRECTORY "${GNUstep_INCLUDE_DIR}/Foundation" "${GNUstep_INCLUDE_DIR}/GNUstepBase"
-        "${GNUstep_GCC_INCLUDE_DIR}/objc" DESTINATION alloy/include/GNUstep)
+file(GLOB foundation "${GNUstep_INCLUDE_DIR}/Foundation" "${GNUstep_INCLUDE_DIR}/GNUstepBase"
+     "${GNUstep_INCLUDE_DIR}/CoreFoundation")  # the last since GNUstep Base 1.30
+install(DIRECTORY ${foundation} "${GNUstep_GCC_INCLUDE_DIR}/objc" DESTINATION alloy/include/GNUstep)
 set(PROJECT_VERSION "${SKBUILD_PROJECT_VERSION_FULL}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/package/alloy.pc" "${PROJECT_BINARY_DIR}/alloy.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/alloy.pc" DESTINATION alloy/pkgconfig)
 install(FILES "${PROJECT_SOURCE_DIR}/cmake/package/AlloyConfig.cmake" DESTINATION alloy/cmake)
-if(TARGET alloy_cpu)
+if(OneDNN_LICENSES)
   install(PROGRAMS "${OneDNN_LIBRARY}" DESTINATION alloy RENAME libdnnl.so.3)
   install(FILES ${OneDNN_LICENSES} DESTINATION alloy/licenses/oneDNN)
 endif()

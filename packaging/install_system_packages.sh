@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs missing system packages that the build needs (Debian, Ubuntu; Homebrew); on other systems, names them. Does
 # nothing, and needs no rights, if all are installed.
-#   install_system_packages.sh [tests] [benchmarks] [wheel] [asan]     also the packages for these
+#   install_system_packages.sh [tests] [benchmarks] [wheel] [asan] [arm64]     also the packages for these
 # PYTHON: the interpreter of the virtual environment, default python3
 set -eu
 needed() { case " $purposes " in *" $1 "*) ;; *) return 1 ;; esac; }
@@ -56,6 +56,8 @@ available_clang() {
 wanted() {
   echo make g++ "libobjc-$(gcc_version)-dev" libgnustep-base-dev libhwy-dev
   ! needed tests || echo libgtest-dev pkgconf iproute2 # tests make hosts with it
+  [ "$(uname -m)" = x86_64 ] || echo libdnnl-dev
+  ! needed arm64 || echo g++-aarch64-linux-gnu qemu-user
   ! needed wheel || echo icu-devtools binutils
   ! needed benchmarks || echo libbenchmark-dev iproute2
   clang=$(clang_version)
