@@ -56,9 +56,10 @@ REMOTE := env LD_LIBRARY_PATH="$(CURDIR)/$(BUILD)/tests/remote"
 test-remote: build-tests
 	$(REMOTE) $(PYTEST) tests/python/ops/test_ops.py tests/python/device/test_device.py
 
-# The Objective-C runtime for arm64, emulated.
-test-arm64: $(VENV)/.requirements-of-test
-	tests/arm64.sh
+# The wheel for arm64 Linux, cross-compiled and then tried in an emulator.
+test-arm64: $(VENV)/.wheel-tools $(BUILD)/.installed
+	packaging/arm64.sh packaging/build_wheel.sh dist/arm64
+	packaging/arm64.sh packaging/try_wheel.sh dist/arm64
 
 # Every stage, with its times. It runs all tests under the oldest imitation, which differs most; test-all-macos26 and
 # the others run them under the other imitations.

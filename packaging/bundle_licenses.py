@@ -18,21 +18,15 @@ def run(*command):
 
 wheel = pathlib.Path(sys.argv[1])
 target = wheel / "alloy" / "licenses"
-cache = run("/sbin/ldconfig", "-p").stdout
-directories = sorted({pathlib.Path(path).parent for path in re.findall(r" => (\S+)", cache)})
 
 
 def debian_package(library):
     """The package of the file from which `library` was copied; auditwheel puts a hash before the first dot."""
     name = re.sub(r"-[0-9a-f]{8}(?=\.)", "", library, count=1)
-    for directory in directories:
-        if (directory / name).exists():
-            for path in (directory / name, (directory / name).resolve()):  # dpkg may know only one of /lib and /usr/lib
-                for known_as in (str(path), "/usr" + str(path), str(path).removeprefix("/usr")):
-                    owner = run("dpkg-query", "--search", known_as)
-                    if owner.returncode == 0:
-                        return owner.stdout.split(":")[0]
-    sys.exit(f"{library}: no Debian package has {name}, so its license is unknown")
+    owner = run("dpkg-query", "--search", f"*/{name}")
+    if owner.returncode != 0:
+        sys.exit(f"{library}: no Debian package has {name}, so its license is unknown")
+    return owner.stdout.split(":")[0]
 
 
 common, table = set(), []

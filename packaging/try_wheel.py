@@ -24,18 +24,24 @@ def bundled():
     return {re.sub(r"-[0-9a-f]{8}(?=\.)", "", file.name, count=1) for file in files if ".so" in file.name}
 
 
-def loaded():
-    return {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
+def libraries(maps):
+    """The shared libraries in a text of /proc/self/maps."""
+    return {line.split()[-1] for line in maps.splitlines() if ".so" in line}
 
 
 def used_by_python():
-    python = [sys.executable, *pathlib.Path(sysconfig.get_config_var("DESTSHARED")).glob("*.so")]
-    return {str(pathlib.Path(path).resolve()) for path in re.findall(r" => (/\S+)", output("ldd", *python))}
+    """The libraries of a Python that has imported all of its extension modules."""
+    modules = pathlib.Path(sysconfig.get_config_var("DESTSHARED")).glob("*.so")
+    imports = "\n".join(
+        f"try: import {path.name.partition('.')[0]}\nexcept ImportError: pass" for path in sorted(modules)
+    )
+    return libraries(output(sys.executable, "-I", "-c", imports + "\nprint(open('/proc/self/maps').read())"))
 
 
 def system_copies():
-    system = {pathlib.Path(path).resolve() for path in re.findall(r" => (/\S+)", output("/sbin/ldconfig", "-p"))}
-    return sorted({str(path) for path in system if path.name in bundled()} - used_by_python())
+    places = [f"{top}/{kind}" for top in ("/lib", "/usr/lib") for kind in ("", sysconfig.get_config_var("MULTIARCH"))]
+    files = {pathlib.Path(place, name).resolve() for place in places for name in bundled()}
+    return sorted({str(file) for file in files if file.exists()} - used_by_python())
 
 
 def train():
@@ -69,13 +75,14 @@ for path in hidden:
         continue
     sys.exit(f"{path} is not hidden")
 train()
-subprocess.run(
-    [sys.executable, "-I", "-m", "alloy.tools.cli", "doctor"], check=True, stdout=subprocess.DEVNULL
-)  # a program of the wheel's own
+alloy = pathlib.Path(sys.executable).with_name("alloy")
+for command in (["--help"], ["doctor"], ["train", "--epochs", "3"]):  # doctor is a program of the wheel's own
+    subprocess.run([alloy, *command], check=True, stdout=subprocess.DEVNULL)
 # Libraries of every system: glibc, GCC's C and C++ runtimes.
-basic = re.compile(r"/(ld-linux-x86-64|lib(c|m|dl|rt|util|pthread|gcc_s|stdc\+\+))\.so|/gconv/")
+basic = re.compile(r"/(ld-linux-[\w-]+|lib(c|m|dl|rt|util|pthread|gcc_s|stdc\+\+))\.so|/gconv/")
 python = (sys.prefix, sys.base_prefix + "/lib/python")
-outside = sorted(path for path in loaded() - used_by_python() if not path.startswith(python) and not basic.search(path))
+loaded = libraries(pathlib.Path("/proc/self/maps").read_text())
+outside = sorted(path for path in loaded - used_by_python() if not path.startswith(python) and not basic.search(path))
 if outside:
     sys.exit("the wheel is not self-contained; loaded from the system:\n  " + "\n  ".join(outside))
 print(f"trained with {len(hidden)} libraries of the system hidden; none came from outside the wheel")
