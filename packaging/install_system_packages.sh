@@ -58,7 +58,7 @@ wanted() {
   ! needed tests || echo libgtest-dev pkgconf iproute2 # tests make hosts with it
   [ "$(uname -m)" = x86_64 ] || echo libdnnl-dev
   ! needed arm64 || echo g++-aarch64-linux-gnu qemu-user
-  ! needed wheel || echo icu-devtools binutils
+  ! needed wheel || echo icu-devtools binutils pkgconf
   ! needed benchmarks || echo libbenchmark-dev iproute2
   clang=$(clang_version)
   if [ -z "$clang" ]; then

@@ -14,7 +14,8 @@ const dnnl::engine& onednn_engine();
 // For every primitive: the caller provides its scratch memory.
 dnnl::primitive_attr onednn_attributes();
 
-// True if the processor has AVX-512 and oneDNN is not told otherwise (ONEDNN_MAX_CPU_ISA).
+// True if the processor has AVX-512, or on arm64 SVE of 512 bits, whose number in oneDNN is the same, and oneDNN is not
+// told otherwise (ONEDNN_MAX_CPU_ISA).
 bool onednn_has_avx512();
 
 // True if the processor has units that multiply elements of the type; always true of float32.
