@@ -1,10 +1,12 @@
-// A device for the tests that is as different from the CPU as possible. The host cannot read its memory. It computes on
-// a thread of its own, later than requested. It fuses and folds nothing. It lacks the ops in ALLOY_REMOTE_LACKS,
-// separated by commas. A second build of the framework has it as its default device (tests/CMakeLists.txt).
+// A device for the tests that is as different from the CPU as possible. The host can read its memory only where that is
+// shared. It computes on a thread of its own, later than requested. It fuses and folds nothing. It lacks the ops in
+// ALLOY_REMOTE_LACKS, separated by commas. If ALLOY_REMOTE_TELLS is set, it says when it is looked for. A second build
+// of the framework has it as its default device (tests/CMakeLists.txt).
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -264,7 +266,12 @@ class RemoteDevice final : public device::Device {
   const device::FusionPolicy fuses_nothing_;
 };
 
-[[gnu::constructor]] void add() { device::add_device(*new RemoteDevice); }
+std::vector<device::Device*> find() {
+  if (std::getenv("ALLOY_REMOTE_TELLS") != nullptr) std::fputs("The remote test device is looked for.\n", stderr);
+  return {new RemoteDevice};
+}
+
+[[gnu::constructor]] void add() { device::add_devices(device::Rank::kAccelerator, find); }
 
 }  // namespace
 }  // namespace alloy::remote

@@ -1,17 +1,41 @@
 #include "device/added_devices.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace alloy::device {
 namespace {
 
-std::vector<Device*>& devices() {
-  static std::vector<Device*>& added = *new std::vector<Device*>;
+struct Finder {
+  Rank rank;
+  std::function<std::vector<Device*>()> find;
+};
+
+std::vector<Finder>& finders() {
+  static std::vector<Finder>& added = *new std::vector<Finder>;
   return added;
 }
 
 }  // namespace
 
-void add_device(Device& device) { devices().push_back(&device); }
+void add_devices(Rank rank, std::function<std::vector<Device*>()> find) {
+  finders().push_back({rank, std::move(find)});
+}
 
-const std::vector<Device*>& added_devices() { return devices(); }
+std::vector<Device*> find_devices(Device& cpu) {
+  std::vector<Finder> all = finders();
+  all.push_back({Rank::kCpu, [&cpu] { return std::vector{&cpu}; }});
+  std::stable_sort(all.begin(), all.end(), [](const Finder& a, const Finder& b) { return a.rank > b.rank; });
+  std::vector<Device*> devices;
+  for (const Finder& finder : all) {
+    try {
+      const std::vector<Device*> found = finder.find();
+      devices.insert(devices.end(), found.begin(), found.end());
+    } catch (...) {
+      // A broken driver takes none of the other devices away.
+    }
+  }
+  return devices;
+}
 
 }  // namespace alloy::device

@@ -1,17 +1,23 @@
-// Devices that are linked in beside the CPU.
+// Devices that are linked in beside the CPU, and the order of all.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "device/device.h"
 
 namespace alloy::device {
 
-// Adds a device to the process. The layer of the device calls this while the library loads. The first device added is
-// the default.
-void add_device(Device& device);
+// A device of a higher rank comes first. The first one is the default.
+enum class Rank { kCpu, kAccelerator };
 
-// In the order in which they were added. The product has none; the tests' build adds tests/remote_device.
-const std::vector<Device*>& added_devices();
+// Adds a function that looks for devices of a kind. The layer of these devices calls this while the library loads. The
+// function is called when a program first asks for a device, because a driver may take long and must not be in use
+// when the process forks. It returns the devices that it finds, in their order; they last as long as the process. If it
+// throws, there are none.
+void add_devices(Rank rank, std::function<std::vector<Device*>()> find);
+
+// Calls these functions. Returns all devices, with the CPU, in order of rank. Called once.
+std::vector<Device*> find_devices(Device& cpu);
 
 }  // namespace alloy::device

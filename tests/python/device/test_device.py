@@ -89,11 +89,33 @@ def test_a_graph_on_a_device_that_is_not_there():
         al.Graph(device="tpu")
 
 
+def run_on_the_remote_device(program, **environment):
+    library = ROOT / "build/editable/tests/remote/libMetalPerformanceShadersGraph.so"
+    assert library.exists(), "the target `tests` is not built"
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "LD_LIBRARY_PATH": str(library.parent), **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(al.device().kind == "gpu", reason="only the portable framework can have another device")
+def test_devices_are_looked_for_once_and_not_by_import():
+    """A driver may take long, and must not be in use before a fork."""
+    program = """if True:
+        import sys
+        import alloy as al
+        print("imported", file=sys.stderr)
+        print([device.kind for device in al.devices()], al.device().kind)"""
+    ran = run_on_the_remote_device(program, ALLOY_REMOTE_TELLS="1")
+    assert ran.stderr.splitlines() == ["imported", "The remote test device is looked for."]
+    assert ran.stdout == "['remote', 'cpu'] remote\n"
+
+
 @pytest.mark.skipif(al.device().kind == "gpu", reason="only the portable framework can have another device")
 def test_another_device_than_the_cpu():
     """It is the default one, computes what the CPU computes, and says which op it lacks."""
-    library = ROOT / "build/editable/tests/remote/libMetalPerformanceShadersGraph.so"
-    assert library.exists(), "the target `tests` is not built"
     program = """if True:
         import alloy as al
         print([device.kind for device in al.devices()])
@@ -109,12 +131,7 @@ def test_another_device_than_the_cpu():
             graph.compile([x], [al.softmax(x)])([1, 2, 3])
         except al.DeviceError as error:
             print(error)"""
-    ran = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "LD_LIBRARY_PATH": str(library.parent), "ALLOY_REMOTE_LACKS": "softmax"},
-        capture_output=True,
-        text=True,
-    )
+    ran = run_on_the_remote_device(program, ALLOY_REMOTE_LACKS="softmax")
     kinds, values, others, lacking = ran.stdout.splitlines() or [ran.stderr]
     assert (kinds, values) == ("['remote', 'cpu']", "[2.0, 0.0, 6.0] 1")
     assert others == "[3.0, 4.0] 1", "the other graph ran on the CPU"

@@ -123,7 +123,7 @@ void touch_blocks() {
 
 // Uses every object of the facade that needs no graph.
 void touch_objects() {
-  id<MTLDevice> device = [all_devices() lastObject];
+  id<MTLDevice> device = cpu_device();
   (void)[device name];
   id<MTLBuffer> buffer = [[device newBufferWithLength:4 options:MTLResourceStorageModeShared] autorelease];
   id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
@@ -192,7 +192,7 @@ extern "C" void alloy_warm_up() {
     touch_objects();
   }
   // The transfers of the warm-up do not count.
-  device::Counters& counters = device_of([all_devices() lastObject]).counters();
+  device::Counters& counters = device_of(cpu_device()).counters();
   counters.bytes_to_device = 0;
   counters.bytes_from_device = 0;
 }

@@ -7,13 +7,17 @@
 
 namespace alloy::facade {
 
+id<MTLDevice> cpu_device() {
+  static const id<MTLDevice> device = new_device(cpu::cpu_device(), 1);
+  return device;
+}
+
 NSArray<id<MTLDevice>>* all_devices() {
   static NSArray* const devices = [] {
-    std::vector<device::Device*> found = device::added_devices();
-    found.push_back(&cpu::cpu_device());
     NSMutableArray* made = [NSMutableArray new];
-    for (device::Device* device : found) {
-      id<MTLDevice> object = new_device(*device, [made count] + 1);
+    for (device::Device* device : device::find_devices(cpu::cpu_device())) {
+      const bool is_cpu = device == &cpu::cpu_device();
+      id<MTLDevice> object = is_cpu ? [cpu_device() retain] : new_device(*device, [made count] + 2);
       [made addObject:object];
       [object release];
     }

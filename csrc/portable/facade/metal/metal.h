@@ -14,7 +14,10 @@
 
 namespace alloy::facade {
 
-// Every device, one object for each, the default one first and the host's own last; not retained for the caller.
+// The host's own device, which is there before all are looked for; not retained for the caller.
+id<MTLDevice> cpu_device();
+
+// Every device, one object for each, the default one first; not retained for the caller. The first call looks for them.
 NSArray<id<MTLDevice>>* all_devices();
 
 // The device that MTLCreateSystemDefaultDevice returns; not retained for the caller.
