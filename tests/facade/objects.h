@@ -20,14 +20,6 @@ inline id<MTLCommandQueue> the_queue() {
 
 inline MPSGraphDevice* the_graph_device() { return [MPSGraphDevice deviceWithMTLDevice:the_device()]; }
 
-// Whether a buffer's contents are the memory that the device computes in.
-inline bool host_sees_memory() {
-  id<MTLBuffer> buffer = [the_device() newBufferWithLength:16 options:MTLResourceStorageModeShared];
-  const bool sees = [buffer contents] != nullptr;
-  [buffer release];
-  return sees;
-}
-
 inline NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
 inline NSArray* list(id a, id b) { return [NSArray arrayWithObjects:a, b, nil]; }
 inline NSArray* list(id a, id b, id c) { return [NSArray arrayWithObjects:a, b, c, nil]; }

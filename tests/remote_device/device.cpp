@@ -81,8 +81,12 @@ uintptr_t take_addresses(size_t bytes) {
 
 class RemoteStorage final : public device::Storage {
  public:
-  RemoteStorage(device::Counters& counters, size_t size)
-      : device::Storage(size), counters_(counters), bytes_(new std::byte[size]), address_(take_addresses(size)) {
+  RemoteStorage(device::Counters& counters, size_t size, device::StorageMode mode)
+      : device::Storage(size),
+        counters_(counters),
+        mode_(mode),
+        bytes_(new std::byte[size]),
+        address_(take_addresses(size)) {
     counters_.allocated_bytes += size;
   }
   ~RemoteStorage() override { counters_.allocated_bytes -= size(); }
@@ -109,13 +113,14 @@ class RemoteStorage final : public device::Storage {
     Processor::copying().run([&] { std::memset(bytes_.get() + offset, value, bytes); });
   }
   uintptr_t address() const noexcept override { return address_; }
-  std::byte* host_bytes() noexcept override { return nullptr; }
+  std::byte* host_bytes() noexcept override { return mode_ == device::StorageMode::kShared ? bytes_.get() : nullptr; }
 
   // Used only by the device.
   std::byte* remote_bytes() { return bytes_.get(); }
 
  private:
   device::Counters& counters_;
+  const device::StorageMode mode_;
   const std::unique_ptr<std::byte[]> bytes_;
   const uintptr_t address_;
 };
@@ -231,9 +236,9 @@ class RemoteDevice final : public device::Device {
   std::string_view kind() const noexcept override { return "remote"; }
   std::string_view name() const noexcept override { return "Remote test device"; }
 
-  std::shared_ptr<device::Storage> allocate(size_t bytes) override {
+  std::shared_ptr<device::Storage> allocate(size_t bytes, device::StorageMode mode) override {
     if (counters().allocated_bytes + bytes > most_memory()) return nullptr;
-    return std::make_shared<RemoteStorage>(counters(), bytes);
+    return std::make_shared<RemoteStorage>(counters(), bytes, mode);
   }
   std::shared_ptr<device::Storage> adopt(void*, size_t, std::function<void()>) override { return nullptr; }
   std::unique_ptr<device::Stream> make_stream() override { return std::make_unique<RemoteStream>(); }

@@ -107,7 +107,7 @@ class CpuDevice final : public device::Device {
   std::string_view kind() const noexcept override { return "cpu"; }
   std::string_view name() const noexcept override { return "Alloy CPU"; }
 
-  std::shared_ptr<device::Storage> allocate(size_t bytes) override {
+  std::shared_ptr<device::Storage> allocate(size_t bytes, device::StorageMode) override {
     // An empty array needs an address too, and aligned_alloc needs a multiple of the alignment.
     const bool huge = bytes >= kHugePage;
     const size_t alignment = huge ? kHugePage : kPage;

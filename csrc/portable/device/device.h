@@ -20,6 +20,9 @@ class Arena;
 class Executor;
 struct Plan;
 
+// Who addresses a storage: the device alone, or also the host.
+enum class StorageMode { kPrivate, kShared };
+
 // Memory of a device, which the host may not be able to read. The destructor frees it, or gives it back to its owner.
 class Storage {
  public:
@@ -49,7 +52,8 @@ class Storage {
   // The device's address of the first byte. Storages whose address ranges overlap share memory.
   virtual uintptr_t address() const noexcept = 0;
 
-  // The host's address of the first byte; null if the host cannot read the storage.
+  // The host's address of the first byte; null if the host cannot address the storage, as only of private storage. A
+  // run reads what the host has written before it, and the host reads what a run has written once that is over.
   virtual std::byte* host_bytes() noexcept = 0;
 
  protected:
@@ -96,7 +100,7 @@ class Device {
   // ---- memory and order ----
 
   // New storage with undefined contents; null if there is not enough memory.
-  virtual std::shared_ptr<Storage> allocate(size_t bytes) = 0;
+  virtual std::shared_ptr<Storage> allocate(size_t bytes, StorageMode mode = StorageMode::kPrivate) = 0;
 
   // Storage in memory of the host at any address. `release` is called when the last user is gone. Returns null, without
   // calling `release`, if the device cannot work in the host's memory.

@@ -41,6 +41,8 @@ TEST(a_heap_gives_room_and_takes_it_back) {
   CHECK([heap usedSize] == 3 * each.size);
   for (uint8_t i = 0; i < 3; ++i) fill(buffers[i], i + 1);
   for (uint8_t i = 0; i < 3; ++i) CHECK(values_in<uint8_t>(buffers[i]) == std::vector<uint8_t>(1000, i + 1));
+  *static_cast<uint8_t*>([buffers[1] contents]) = 9;
+  CHECK(values_in<uint8_t>(buffers[1])[0] == 9);
   if ([heap maxAvailableSizeWithAlignment:0] == 0) {
     CHECK([heap newBufferWithLength:1 options:MTLResourceStorageModeShared] == nil);
   }

@@ -63,16 +63,33 @@ TEST(they_are_listed) {
   CHECK(![remote().device hasUnifiedMemory] && [cpu().device hasUnifiedMemory]);
 }
 
+TEST(the_host_sees_what_is_not_private) {
+  const float numbers_of_host[] = {1, 2, 3};
+  for (MTLResourceOptions options : {MTLResourceStorageModeShared, MTLResourceStorageModeManaged}) {
+    id<MTLBuffer> seen = [[remote().device newBufferWithBytes:numbers_of_host length:12 options:options] autorelease];
+    float* contents = static_cast<float*>([seen contents]);
+    CHECK(std::memcmp(contents, numbers_of_host, 12) == 0);
+    *(contents + 1) = 5;
+    MPSGraphTensorData* data = [[[MPSGraphTensorData alloc] initWithMTLBuffer:seen
+                                                                        shape:numbers({3})
+                                                                     dataType:MPSDataTypeFloat32] autorelease];
+    CHECK(read_array(data).values == std::vector<double>({1, 5, 3}));
+  }
+}
+
 TEST(memory_that_the_host_does_not_see) {
   float numbers_of_host[] = {1, 2, 3};
-  id<MTLBuffer> buffer = [[remote().device newBufferWithBytes:numbers_of_host length:12 options:0] autorelease];
-  CHECK([buffer length] == 12 && [buffer contents] == nullptr);
+  id<MTLBuffer> buffer = [[remote().device newBufferWithBytes:numbers_of_host
+                                                       length:12
+                                                      options:MTLResourceStorageModePrivate] autorelease];
+  CHECK([buffer length] == 12);
+  CHECK_RAISES([buffer contents]);
   CHECK([remote().device newBufferWithBytesNoCopy:numbers_of_host length:12 options:0 deallocator:nil] == nil);
   MPSGraphTensorData* data = [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
                                                                       shape:numbers({3})
                                                                    dataType:MPSDataTypeFloat32] autorelease];
   CHECK(read_array(data).values == std::vector<double>({1, 2, 3}));
-  buffer = [[remote().device newBufferWithLength:12 options:0] autorelease];
+  buffer = [[remote().device newBufferWithLength:12 options:MTLResourceStorageModePrivate] autorelease];
   data = [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({3})
                                                dataType:MPSDataTypeFloat32] autorelease];
   CHECK(read_array(data).values == std::vector<double>({0, 0, 0}));

@@ -297,7 +297,6 @@ TEST(feeds_that_are_not_needed) {
 
 // Buffers and arrays of the caller are used as they are, rows with gaps too.
 TEST(memory_of_the_caller) {
-  SKIP_UNLESS(host_sees_memory());
   const Example e;
   const NSUInteger row = 5 * sizeof(float);
   id<MTLBuffer> in = [[the_device() newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
@@ -475,7 +474,7 @@ TEST(results_over_feeds) {
 
 // Buffers of two pages each over three pages of memory: the feed's second page is the result's first.
 TEST(a_result_over_a_part_of_a_feed) {
-  SKIP_UNLESS(host_sees_memory());
+  SKIP_UNLESS([the_device() hasUnifiedMemory]);
   const size_t page = static_cast<size_t>(getpagesize());
   const long count = static_cast<long>(2 * page / sizeof(float));
   void* memory = nullptr;

@@ -82,8 +82,7 @@ LABEL(_label)
   if (storage_mode(_options) == MTLStorageModePrivate) {
     raise_invalid(@"[contents] The storage mode of the buffer is private, so the host cannot see it.");
   }
-  std::byte* const bytes = _bytes->storage->host_bytes();
-  return bytes ? bytes + _bytes->offset : nullptr;
+  return _bytes->storage->host_bytes() + _bytes->offset;
 }
 
 - (void)didModifyRange:(NSRange)range {

@@ -59,7 +59,7 @@ std::shared_ptr<device::Storage> allocate_buffer(AlloyDevice* device, NSUInteger
     raise_invalid(@"[newBufferWithLength] The storage mode is memoryless, which only textures can have.");
   }
   if (length > device->_device->memory_size()) return nullptr;
-  return device->_device->allocate(length);
+  return device->_device->allocate(length, mode_of(storage_mode(options)));
 }
 
 NSNumber* number(const std::atomic<uint64_t>& counter) {

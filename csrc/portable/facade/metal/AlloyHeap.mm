@@ -87,7 +87,7 @@ id<MTLHeap> new_heap(id<MTLDevice> device, MTLHeapDescriptor* descriptor) {
   device::Device& owner = device_of(device);
   if ([descriptor size] > owner.memory_size()) return nil;
   const size_t bytes = heap_size_and_align(device, [descriptor size]).size;
-  std::shared_ptr<device::Storage> storage = owner.allocate(bytes);
+  std::shared_ptr<device::Storage> storage = owner.allocate(bytes, mode_of([descriptor storageMode]));
   if (!storage) return nil;
   storage->fill(0, bytes, 0);
   AlloyHeap* heap = [AlloyHeap new];

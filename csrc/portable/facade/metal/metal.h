@@ -62,6 +62,10 @@ void require_heap(id<MTLHeap> heap);
 inline MTLStorageMode storage_mode(MTLResourceOptions options) {
   return static_cast<MTLStorageMode>((options >> 4) & 0xf);
 }
+// Only the memory of Metal's private mode is of no concern to the host.
+inline device::StorageMode mode_of(MTLStorageMode mode) {
+  return mode == MTLStorageModePrivate ? device::StorageMode::kPrivate : device::StorageMode::kShared;
+}
 inline MTLCPUCacheMode cache_mode(MTLResourceOptions options) { return static_cast<MTLCPUCacheMode>(options & 0xf); }
 inline MTLHazardTrackingMode hazard_tracking_mode(MTLResourceOptions options) {
   return static_cast<MTLHazardTrackingMode>((options >> 8) & 0x3);
