@@ -155,7 +155,60 @@ class RemoteKernel final : public device::Kernel {
   const Computation computation_;
 };
 
-// Runs the steps of a plan, and looks up every place when it is needed.
+// A run of a plan, which looks up every place when it is needed.
+struct Run {
+  const device::Plan& plan;
+  const device::Arguments& arguments;
+  std::byte* arena;
+  bool has_written = false;  // a variable
+
+  void execute(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      switch (step.kind) {
+        case Step::Kind::kCall:
+          static_cast<const RemoteKernel&>(*step.kernel).run(all_at(step.operands).data(), all_at(step.results).data());
+          break;
+        case Step::Kind::kCopy: std::memcpy(at(step.results[0]), at(step.operands[0]), step.bytes); break;
+        case Step::Kind::kIf: execute(step.regions[is_true(step) ? 0 : 1]); break;
+        case Step::Kind::kLoop:
+          for (execute(step.regions[0]); is_true(step); execute(step.regions[0])) {
+            execute(step.regions[1]);
+            if (host::runs_shall_end() || (arguments.interrupted != nullptr && *arguments.interrupted)) {
+              throw device::Interrupted(has_written);
+            }
+          }
+      }
+      has_written |= device::writes_variable(step);
+    }
+  }
+
+  bool is_true(const Step& step) const {
+    const std::byte* const bytes = at(step.operands[0]);
+    return std::any_of(bytes, bytes + step.bytes, [](std::byte b) { return b != std::byte{0}; });
+  }
+
+  std::vector<std::byte*> all_at(const std::vector<Place>& places) const {
+    std::vector<std::byte*> all;
+    for (const Place& place : places) all.push_back(at(place));
+    return all;
+  }
+
+  std::byte* at(const Place& place) const {
+    const auto array = [&](const device::ArrayMemory& memory) {
+      return bytes_of(*memory.storage) + memory.layout.offset;
+    };
+    switch (place.kind) {
+      case Place::Kind::kNowhere: return nullptr;
+      case Place::Kind::kFeed: return array(arguments.feeds[place.index]);
+      case Place::Kind::kResult: return array(arguments.results[place.index]);
+      case Place::Kind::kVariable: return bytes_of(*arguments.variables[plan.variables[place.index]]);
+      case Place::Kind::kConstant: return const_cast<std::byte*>(plan.constants[place.index].data());
+      case Place::Kind::kArena: return arena + place.index;
+    }
+    std::abort();
+  }
+};
+
 class RemoteExecutor final : public device::Executor {
  public:
   RemoteExecutor(device::Plan plan, std::shared_ptr<device::Arena> arena)
@@ -167,7 +220,7 @@ class RemoteExecutor final : public device::Executor {
     const device::ArenaShare::Use use = arena_.use();
     Processor::computing().run([&] {
       std::this_thread::sleep_for(std::chrono::microseconds(50));  // later than the caller might think
-      execute(arguments, bytes_of(use.storage));
+      Run{plan_, arguments, bytes_of(use.storage)}.execute(plan_.steps);
     });
     return true;
   }
@@ -176,47 +229,6 @@ class RemoteExecutor final : public device::Executor {
   std::vector<device::StepTime> times() const override { return {}; }
 
  private:
-  void execute(const device::Arguments& arguments, std::byte* arena) const {
-    const auto at = [&](const Place& place) -> std::byte* {
-      const auto array = [&](const device::ArrayMemory& memory) {
-        return bytes_of(*memory.storage) + memory.layout.offset;
-      };
-      switch (place.kind) {
-        case Place::Kind::kNowhere: return nullptr;
-        case Place::Kind::kFeed: return array(arguments.feeds[place.index]);
-        case Place::Kind::kResult: return array(arguments.results[place.index]);
-        case Place::Kind::kVariable: return bytes_of(*arguments.variables[plan_.variables[place.index]]);
-        case Place::Kind::kConstant: return const_cast<std::byte*>(plan_.constants[place.index].data());
-        case Place::Kind::kArena: return arena + place.index;
-      }
-      std::abort();
-    };
-    std::vector<std::byte*> operands, results;
-    for (size_t i = 0; i < plan_.steps.size();) {
-      const Step& step = plan_.steps[i++];
-      const bool ends = host::runs_shall_end() || (arguments.interrupted != nullptr && *arguments.interrupted);
-      if (step.kind == Step::Kind::kJump && ends) {
-        throw device::Interrupted(
-            std::any_of(plan_.steps.begin(), plan_.steps.begin() + static_cast<ptrdiff_t>(i), device::writes_variable));
-      }
-      operands.clear();
-      results.clear();
-      for (const Place& place : step.operands) operands.push_back(at(place));
-      for (const Place& place : step.results) results.push_back(at(place));
-      switch (step.kind) {
-        case Step::Kind::kCall:
-          static_cast<const RemoteKernel&>(*step.kernel).run(operands.data(), results.data());
-          break;
-        case Step::Kind::kCopy: std::memcpy(results[0], operands[0], step.bytes); break;
-        case Step::Kind::kJump: i = step.target; break;
-        case Step::Kind::kJumpIfNot:
-          if (std::all_of(operands[0], operands[0] + step.bytes, [](std::byte b) { return b == std::byte{0}; })) {
-            i = step.target;
-          }
-      }
-    }
-  }
-
   const device::Plan plan_;
   device::ArenaShare arena_;
 };

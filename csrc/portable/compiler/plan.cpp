@@ -49,7 +49,9 @@ class Planner {
     copy_out();
     lay_out();
     find_peak();
-    emit();
+    size_t first = 0;
+    plan_.steps = emit(first);
+    emit_copies_out();
     return std::move(plan_);
   }
 
@@ -136,11 +138,31 @@ class Planner {
       if (!places_.contains(v) && !buffer_of_.contains(v) && !inherit(from, i, v)) new_buffer(v);
     }
     if (item.kind != Item::Kind::kCall) return;
-    kernels_.of(*item.op);
+    pack_weights(*item.op);  // changes how much scratch the kernel needs
+    scratch_bytes_ = std::max(scratch_bytes_, kernels_.of(*item.op).scratch_bytes());
     for (uint32_t r = 0; r < item.op->results.size(); ++r) {
       const Value v = items_.root(item.op->result(r));
       if (!places_.contains(v) && !buffer_of_.contains(v) && !take_over(*item.op, i, v)) new_buffer(v);
     }
+  }
+
+  void pack_weights(const Op& op) {
+    device::Kernel& kernel = kernels_.of(op);
+    const auto weights = kernel.prepacked_operand();
+    if (!weights) return;
+    const Place source = place_of(op.operands[*weights]);
+    if (!lasts(source)) return;
+    if (const size_t bytes = kernel.take_prepacked(); bytes > 0) {
+      plan_.packed_weights.push_back({&kernel, *weights, source, packed_weights_bytes_});
+      packed_weights_bytes_ += aligned(bytes);
+    }
+  }
+
+  // True if no run changes the contents.
+  bool lasts(const Place& place) const {
+    if (place.kind == Place::Kind::kConstant) return true;
+    return place.kind == Place::Kind::kVariable &&
+           !std::binary_search(slots_.begin(), slots_.end(), plan_.variables[place.index]);
   }
 
   void new_buffer(Value v) {
@@ -204,7 +226,10 @@ class Planner {
     for (const Buffer& buffer : buffers_) lifetimes.push_back({aligned(buffer.bytes), buffer.first, buffer.last});
     const Offsets offsets = assign_offsets(lifetimes);
     for (size_t b = 0; b < buffers_.size(); ++b) buffers_[b].offset = offsets.of[b];
-    plan_.arena_bytes = offsets.end;
+    plan_.scratch_offset = offsets.end;
+    plan_.packed_weights_offset = plan_.scratch_offset + aligned(scratch_bytes_);
+    for (PackedWeights& weights : plan_.packed_weights) weights.offset += plan_.packed_weights_offset;
+    plan_.arena_bytes = plan_.packed_weights_offset + packed_weights_bytes_;
   }
 
   // Finds the item at which the live buffers take the most memory, and the values in them.
@@ -237,85 +262,56 @@ class Planner {
 
   Place arena(size_t buffer) const { return {Place::Kind::kArena, buffers_[buffer].offset}; }
 
-  void emit() {
-    size_t scratch = 0;
-    std::vector<size_t> waiting, begins;  // innermost last: jumps without a target yet, first steps of loops
-    for (const Item& item : items_.list) {
+  // The steps of the items from `i` to the end of their region.
+  std::vector<Step> emit(size_t& i) {
+    std::vector<Step> steps;
+    for (; i < items_.list.size(); ++i) {
+      const Item& item = items_.list[i];
       switch (item.kind) {
-        case Item::Kind::kCall: scratch = std::max(scratch, emit_call(*item.op)); break;
-        case Item::Kind::kCopy: emit_copy(place_of(item.from), place_of(item.to), item.to.type().byte_count()); break;
-        case Item::Kind::kIf: waiting.push_back(emit_jump_if_not(item.op->operands[0])); break;
-        case Item::Kind::kElse: {
-          const size_t over = emit_jump({.kind = Step::Kind::kJump});
-          plan_.steps[waiting.back()].target = plan_.steps.size();
-          waiting.back() = over;
+        case Item::Kind::kCall: steps.push_back(call(*item.op)); break;
+        case Item::Kind::kCopy:
+          emit_copy(steps, place_of(item.from), place_of(item.to), item.to.type().byte_count());
           break;
-        }
+        case Item::Kind::kIf: steps.push_back(control(Step::Kind::kIf, item.op->operands[0], i)); break;
+        case Item::Kind::kLoop: steps.push_back(control(Step::Kind::kLoop, item.op->regions[0]->results[0], i)); break;
+        case Item::Kind::kElse:
+        case Item::Kind::kLeave:
         case Item::Kind::kEnd:
-          plan_.steps[waiting.back()].target = plan_.steps.size();
-          waiting.pop_back();
-          break;
-        case Item::Kind::kLoop: begins.push_back(plan_.steps.size()); break;
-        case Item::Kind::kLeave: waiting.push_back(emit_jump_if_not(item.op->regions[0]->results[0])); break;
-        case Item::Kind::kRepeat:
-          emit_jump({.kind = Step::Kind::kJump, .target = begins.back()});
-          begins.pop_back();
-          plan_.steps[waiting.back()].target = plan_.steps.size();
-          waiting.pop_back();
-          break;
+        case Item::Kind::kRepeat: return steps;
       }
     }
-    for (const CopyOut& c : result_copies_) emit_copy(place_of(c.value), c.target, c.value.type().byte_count());
-    for (const Detour& d : detours_) emit_copy(place_of(d.value), arena(d.buffer), d.value.type().byte_count());
-    for (const CopyOut& c : late_copies_) emit_copy(place_of(c.value), c.target, c.value.type().byte_count());
-    for (const Detour& d : detours_) emit_copy(arena(d.buffer), d.target, d.value.type().byte_count());
-    plan_.scratch_offset = plan_.arena_bytes;
-    plan_.packed_weights_offset = plan_.arena_bytes += aligned(scratch);
-    for (PackedWeights& weights : plan_.packed_weights) {
-      weights.offset += plan_.packed_weights_offset;
-      plan_.steps[weights.step].operands[weights.operand] = {Place::Kind::kArena, weights.offset};
-    }
-    plan_.arena_bytes += packed_weights_bytes_;
+    return steps;
   }
 
-  // True if no run changes the contents.
-  bool lasts(const Place& place) const {
-    if (place.kind == Place::Kind::kConstant) return true;
-    return place.kind == Place::Kind::kVariable &&
-           !std::binary_search(slots_.begin(), slots_.end(), plan_.variables[place.index]);
+  // A conditional or loop whose first item is `i`; moves `i` to its last one.
+  Step control(Step::Kind kind, Value predicate, size_t& i) {
+    Step step{.kind = kind, .operands = {place_of(predicate)}, .bytes = predicate.type().byte_count()};
+    for (std::vector<Step>& region : step.regions) region = emit(++i);
+    return step;
   }
 
-  // Returns the number of scratch bytes that the call needs.
-  size_t emit_call(const Op& op) {
-    Step step{.kind = Step::Kind::kCall};
-    step.op = &op;
-    step.kernel = kernels_.take(op);
+  Step call(const Op& op) {
+    Step step{.kind = Step::Kind::kCall, .kernel = kernels_.take(op), .op = &op};
     for (const Value& v : op.operands) step.operands.push_back(place_of(v));
     for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of(op.result(r)));
-    if (const auto weights = step.kernel->prepacked_operand(); weights && lasts(step.operands[*weights])) {
-      if (const size_t bytes = step.kernel->take_prepacked(); bytes > 0) {
-        plan_.packed_weights.push_back({plan_.steps.size(), *weights, step.operands[*weights], packed_weights_bytes_});
-        packed_weights_bytes_ += aligned(bytes);
-      }
+    if (packed_ < plan_.packed_weights.size() && plan_.packed_weights[packed_].kernel == step.kernel.get()) {
+      const PackedWeights& weights = plan_.packed_weights[packed_++];
+      step.operands[weights.operand] = {Place::Kind::kArena, weights.offset};
     }
-    const size_t scratch = step.kernel->scratch_bytes();
-    plan_.steps.push_back(std::move(step));
-    return scratch;
+    return step;
   }
 
-  void emit_copy(Place from, Place to, size_t bytes) {
+  static void emit_copy(std::vector<Step>& steps, Place from, Place to, size_t bytes) {
     if (from == to || bytes == 0 || from.kind == Place::Kind::kNowhere) return;
-    plan_.steps.push_back({.kind = Step::Kind::kCopy, .operands = {from}, .results = {to}, .bytes = bytes});
+    steps.push_back({.kind = Step::Kind::kCopy, .operands = {from}, .results = {to}, .bytes = bytes});
   }
 
-  size_t emit_jump_if_not(Value predicate) {
-    return emit_jump(
-        {.kind = Step::Kind::kJumpIfNot, .operands = {place_of(predicate)}, .bytes = predicate.type().byte_count()});
-  }
-
-  size_t emit_jump(Step step) {
-    plan_.steps.push_back(std::move(step));
-    return plan_.steps.size() - 1;
+  void emit_copies_out() {
+    const auto copy = [&](Place from, Place to, Value v) { emit_copy(plan_.steps, from, to, v.type().byte_count()); };
+    for (const CopyOut& c : result_copies_) copy(place_of(c.value), c.target, c.value);
+    for (const Detour& d : detours_) copy(place_of(d.value), arena(d.buffer), d.value);
+    for (const CopyOut& c : late_copies_) copy(place_of(c.value), c.target, c.value);
+    for (const Detour& d : detours_) copy(arena(d.buffer), d.target, d.value);
   }
 
   struct CopyOut {
@@ -339,7 +335,8 @@ class Planner {
   ValueMap<Place> places_;
   ValueMap<size_t> buffer_of_;
   std::vector<Buffer> buffers_;
-  size_t packed_weights_bytes_ = 0;
+  size_t scratch_bytes_ = 0, packed_weights_bytes_ = 0;
+  size_t packed_ = 0;  // how many of the packed weights have their step
   std::vector<CopyOut> result_copies_, late_copies_;
   std::vector<Detour> detours_;
 };

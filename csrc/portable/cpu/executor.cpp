@@ -19,41 +19,79 @@ bool is_zero(const std::byte* bytes, size_t count) {
   return std::all_of(bytes, bytes + count, [](std::byte b) { return b == std::byte{0}; });
 }
 
-const Kernel* kernel_of(const Step& step) { return static_cast<const Kernel*>(step.kernel.get()); }
-
 std::byte* bytes_of(const device::ArrayMemory& memory) { return memory.storage->host_bytes() + memory.layout.offset; }
 
 }  // namespace
 
 Executor::Executor(device::Plan plan, std::shared_ptr<device::Arena> arena)
     : plan_(std::move(plan)), arena_(std::move(arena), plan_.arena_bytes), threads_(kernel_threads()) {
-  for (const Step& step : plan_.steps) {
-    Call call{step.kind, kernel_of(step), pointers_.size(), 0, step.bytes, step.target};
-    // If the number of threads changed during planning, there are kernels for both numbers.
-    if (call.kernel != nullptr && call.kernel->threads() != threads_) threads_ = 0;
-    for (const Place& place : step.operands) resolve(place);
-    call.results = pointers_.size();
-    for (const Place& place : step.results) resolve(place);
-    calls_.push_back(call);
-  }
+  line_up(plan_.steps);
   prepacked_.resize(plan_.packed_weights.size());
   find_ends();
 }
 
+void Executor::line_up(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    switch (step.kind) {
+      case Step::Kind::kCall: add(Call::Kind::kKernel, step); break;
+      case Step::Kind::kCopy: add(Call::Kind::kCopy, step); break;
+      case Step::Kind::kIf: {
+        const size_t to_second = add(Call::Kind::kJumpIfNot, step);
+        line_up(step.regions[0]);
+        const size_t to_end = add(Call::Kind::kJump, step);
+        calls_[to_second].target = calls_.size();
+        line_up(step.regions[1]);
+        calls_[to_end].target = calls_.size();
+        break;
+      }
+      case Step::Kind::kLoop: {
+        const size_t begin = calls_.size();
+        line_up(step.regions[0]);
+        const size_t to_end = add(Call::Kind::kJumpIfNot, step);
+        line_up(step.regions[1]);
+        calls_[add(Call::Kind::kJump, step)].target = begin;
+        calls_[to_end].target = calls_.size();
+        break;
+      }
+    }
+  }
+}
+
+// Returns the position of the call.
+size_t Executor::add(Call::Kind kind, const Step& step) {
+  const auto* const kernel = static_cast<const Kernel*>(step.kernel.get());
+  // If the number of threads changed during planning, there are kernels for both numbers.
+  if (kernel != nullptr && kernel->threads() != threads_) threads_ = 0;
+  Call call{kind, &step, kernel, pointers_.size(), 0, step.bytes, 0};
+  for (const Place& place : step.operands) resolve(place);
+  call.results = pointers_.size();
+  for (const Place& place : step.results) resolve(place);
+  calls_.push_back(call);
+  return calls_.size() - 1;
+}
+
 void Executor::find_ends() {
-  std::map<size_t, size_t> last;  // by result, the last step that writes it
-  for (size_t i = 0; i < plan_.steps.size(); ++i) {
-    const Step& step = plan_.steps[i];
-    for (const Place& place : step.results) {
+  std::map<size_t, size_t> last;  // by result, the last call that writes it
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const Call& call = calls_[i];
+    for (const Place& place : call.step->results) {
       if (place.kind == Place::Kind::kResult) last[place.index] = i;
     }
-    if (step.kind != Step::Kind::kJump || step.target > i) continue;
+    if (call.kind != Call::Kind::kJump || call.target > i) continue;
     for (auto& [result, end] : last) {
-      if (end >= step.target) end = i;
+      if (end >= call.target) end = i;
     }
   }
   for (const auto& [result, end] : last) ends_.push_back({end, result});
-  std::stable_sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) { return a.step < b.step; });
+  std::stable_sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) { return a.call < b.call; });
+}
+
+std::vector<device::StepTime> Executor::times() const {
+  std::vector<device::StepTime> times;
+  for (size_t i = 0; i < times_.size(); ++i) {
+    if (calls_[i].kind == Call::Kind::kKernel || calls_[i].kind == Call::Kind::kCopy) times.push_back(times_[i]);
+  }
+  return times;
 }
 
 void Executor::resolve(const Place& place) {
@@ -101,7 +139,7 @@ void Executor::prepack(const device::Arguments& arguments) {
     if (is_constant) version = 0;
     else if (!arguments.versions.empty()) version = arguments.versions[plan_.variables[source]];
     if (version && prepacked_[i] == version) continue;
-    kernel_of(plan_.steps[weights.step])
+    static_cast<const Kernel*>(weights.kernel)
         ->prepack(is_constant ? plan_.constants[source].data() : variables_[source], base_ + weights.offset);
     prepacked_[i] = version;
   }
@@ -121,17 +159,17 @@ bool Executor::run(const device::Arguments& arguments) {
   return true;
 }
 
-// Called if the run was interrupted: throws if the run may end before this step.
+// Called if the run was interrupted: throws if the run may end before this call.
 void Executor::end_before(size_t at) const {
-  // Steps that may have run: those before this one, and those of the loops around it.
+  // Calls that may have run: those before this one, and those of the loops around it.
   size_t end = at;
-  for (size_t i = at; i < plan_.steps.size(); ++i) {
-    if (plan_.steps[i].kind == Step::Kind::kJump && plan_.steps[i].target <= at) end = i;
+  for (size_t i = at; i < calls_.size(); ++i) {
+    if (calls_[i].kind == Call::Kind::kJump && calls_[i].target <= at) end = i;
   }
-  const bool has_written =
-      std::any_of(plan_.steps.begin(), plan_.steps.begin() + static_cast<ptrdiff_t>(end), device::writes_variable);
-  const Step& next = plan_.steps[at];
-  const bool begins_again = next.kind == Step::Kind::kJump && next.target <= at;
+  const bool has_written = std::any_of(calls_.begin(), calls_.begin() + static_cast<ptrdiff_t>(end),
+                                       [](const Call& call) { return device::writes_variable(*call.step); });
+  const Call& next = calls_[at];
+  const bool begins_again = next.kind == Call::Kind::kJump && next.target <= at;
   if (!has_written || begins_again) throw device::Interrupted(has_written);
 }
 
@@ -150,16 +188,16 @@ void Executor::run_steps(const std::atomic<bool>& interrupted, const std::functi
     std::byte* const* outputs = pointers_.data() + call.results;
     size_t next = i + 1;
     switch (call.kind) {
-      case Step::Kind::kCall: call.kernel->run(operands, outputs, scratch); break;
-      case Step::Kind::kCopy: std::memcpy(outputs[0], operands[0], call.bytes); break;
-      case Step::Kind::kJump: next = call.target; break;
-      case Step::Kind::kJumpIfNot: next = is_zero(operands[0], call.bytes) ? call.target : next; break;
+      case Call::Kind::kKernel: call.kernel->run(operands, outputs, scratch); break;
+      case Call::Kind::kCopy: std::memcpy(outputs[0], operands[0], call.bytes); break;
+      case Call::Kind::kJump: next = call.target; break;
+      case Call::Kind::kJumpIfNot: next = is_zero(operands[0], call.bytes) ? call.target : next; break;
     }
     if constexpr (kTimed) {
       const int64_t begin = std::exchange(now, elapsed());
       times_[i] = {begin, now, times_[i].total + now - begin};
     }
-    for (; ended != ends_.end() && ended->step < next; ++ended) (*on_result)(ended->result);
+    for (; ended != ends_.end() && ended->call < next; ++ended) (*on_result)(ended->result);
     i = next;
   }
 }

@@ -19,8 +19,8 @@ class Executor final : public device::Executor {
 
   const device::Plan& plan() const override { return plan_; }
   bool run(const device::Arguments& arguments) override;
-  void set_profiling(bool on) override { times_.assign(on ? plan_.steps.size() : 0, {}); }
-  std::vector<device::StepTime> times() const override { return times_; }
+  void set_profiling(bool on) override { times_.assign(on ? calls_.size() : 0, {}); }
+  std::vector<device::StepTime> times() const override;
 
  private:
   struct Patch {
@@ -28,15 +28,25 @@ class Executor final : public device::Executor {
     size_t pointer;  // position in pointers_
   };
   struct End {
-    size_t step;  // the last one that writes the result, or the end of the loops around it
+    size_t call;  // the last one that writes the result, or the end of the loops around it
     size_t result;
   };
   struct Call {
-    device::Step::Kind kind;
+    enum class Kind : uint8_t {
+      kKernel,
+      kCopy,
+      kJump,      // go on at call `target`
+      kJumpIfNot  // go on at call `target` if the operand is all zero
+    };
+    Kind kind;
+    const device::Step* step;
     const Kernel* kernel;
     size_t operands, results;  // positions in pointers_
-    size_t bytes, target;      // as in Step
+    size_t bytes;              // as in Step
+    size_t target;
   };
+  void line_up(const std::vector<device::Step>& steps);
+  size_t add(Call::Kind kind, const device::Step& step);
   void resolve(const device::Place& place);
   void use_arena(const device::ArenaShare::Use& use);
   void patch(const device::Arguments& arguments);
@@ -44,7 +54,7 @@ class Executor final : public device::Executor {
   void find_ends();
   template <bool kTimed>
   void run_steps(const std::atomic<bool>& interrupted, const std::function<void(size_t)>* on_result);
-  void end_before(size_t step) const;
+  void end_before(size_t call) const;
 
   const device::Plan plan_;
   device::ArenaShare arena_;
@@ -54,9 +64,9 @@ class Executor final : public device::Executor {
   std::vector<std::byte*> pointers_;                     // of all calls; pointers to constants never change
   std::vector<Patch> patches_, inside_;                  // pointers that each run sets; pointers into the arena
   std::vector<std::byte*> feeds_, variables_, results_;  // of the current run
-  std::vector<End> ends_;                                // of all results that are written, by step
+  std::vector<End> ends_;                                // of all results that are written, by call
   std::vector<std::optional<uint64_t>> prepacked_;       // by packed weights, the version that was packed
-  std::vector<device::StepTime> times_;                  // empty without profiling
+  std::vector<device::StepTime> times_;                  // by call; empty without profiling
 };
 
 }  // namespace alloy::cpu

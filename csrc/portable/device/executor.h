@@ -59,7 +59,7 @@ class Executor {
 
   // Sets whether runs measure the times of their steps from now on.
   virtual void set_profiling(bool on) = 0;
-  // By position in the plan's steps; empty without profiling.
+  // Of all calls and copies, in the order of for_each_action(); empty without profiling.
   virtual std::vector<StepTime> times() const = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,19 +23,28 @@ struct Place {
 
 struct Step {
   enum class Kind : uint8_t {
-    kCall,      // run the kernel
-    kCopy,      // copy `bytes` bytes of the operand to the result
-    kJump,      // go on at step `target`
-    kJumpIfNot  // go on at step `target` where the operand, `bytes` bytes, is all zero
+    kCall,  // run the kernel
+    kCopy,  // copy `bytes` bytes of the operand to the result
+    kIf,    // run the first region if the predicate is true, else the second one
+    kLoop   // run the first region; if the predicate is true then, run the second one and begin again
   };
   Kind kind = Kind::kCall;
   std::unique_ptr<Kernel> kernel = {};
-  std::vector<Place> operands = {};
+  std::vector<Place> operands = {};  // the predicate of kIf and kLoop: `bytes` bytes, false if they are all zero
   std::vector<Place> results = {};
   size_t bytes = 0;
-  size_t target = 0;
   const ir::Op* op = nullptr;  // the op of a call
+  std::array<std::vector<Step>, 2> regions = {};
 };
+
+// Calls f for all calls and copies, depth first. Profiles are in this order.
+template <class F>
+void for_each_action(const std::vector<Step>& steps, const F& f) {
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::kCall || step.kind == Step::Kind::kCopy) f(step);
+    for (const std::vector<Step>& region : step.regions) for_each_action(region, f);
+  }
+}
 
 // True if the step writes a variable.
 inline bool writes_variable(const Step& step) {
@@ -44,8 +54,8 @@ inline bool writes_variable(const Step& step) {
 
 // Weights that no run changes, packed in the order that their kernel wants (Kernel::prepacked_operand).
 struct PackedWeights {
-  size_t step;     // a call
-  size_t operand;  // of the call: the weights
+  const Kernel* kernel;
+  size_t operand;  // of the kernel: the weights
   Place source;    // a variable or a constant
   size_t offset;   // of the packed weights in the arena
 };

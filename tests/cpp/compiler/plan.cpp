@@ -1,5 +1,5 @@
 // Tests plans: a plan run on symbols shows that every step finds its operands where the plan says; that kernels work in
-// place only where they can; and where the few values with promised places go.
+// place only where they can; where the few values with promised places go; and the regions of a small plan.
 #include "compiler/plan.h"
 
 #include <algorithm>
@@ -108,8 +108,11 @@ class Machine {
     for (const PackedWeights& weights : plan.packed_weights) {
       EXPECT_GE(weights.offset, plan.packed_weights_offset);
       EXPECT_LT(weights.offset, plan.arena_bytes);
-      arena_[weights.offset] = {plan.steps[weights.step].op->operands[weights.operand].type().byte_count(),
-                                named_.at({weights.source.kind, weights.source.index})};
+      device::for_each_action(plan.steps, [&](const Step& step) {
+        if (step.kernel.get() != weights.kernel) return;
+        arena_[weights.offset] = {step.op->operands[weights.operand].type().byte_count(),
+                                  named_.at({weights.source.kind, weights.source.index})};
+      });
     }
   }
 
@@ -118,29 +121,9 @@ class Machine {
                                plan_.variables.begin());
   }
 
-  // Runs the steps.
-  void run() {
-    size_t jumps = 0;
-    for (size_t i = 0; i < plan_.steps.size();) {
-      SCOPED_TRACE("step " + std::to_string(i));
-      const Step& step = plan_.steps[i];
-      size_t next = i + 1;
-      switch (step.kind) {
-        case Step::Kind::kCall: call(step); break;
-        case Step::Kind::kCopy:
-          ASSERT_EQ(step.operands.size(), 1u);
-          ASSERT_EQ(step.results.size(), 1u);
-          ASSERT_FALSE(overlap(step.operands[0], step.bytes, step.results[0], step.bytes)) << "a copy onto itself";
-          write(step.results[0], step.bytes, read(step.operands[0], step.bytes));
-          break;
-        case Step::Kind::kJump: next = step.target; break;
-        case Step::Kind::kJumpIfNot: next = is_true(read(step.operands[0], step.bytes)) ? next : step.target; break;
-      }
-      ASSERT_LE(next, plan_.steps.size());
-      ASSERT_LT(++jumps, 100000u);
-      if (::testing::Test::HasFatalFailure()) return;
-      i = next;
-    }
+  // Runs steps in their order.
+  void run(const std::vector<Step>& steps) {
+    for (size_t i = 0; i < steps.size() && !::testing::Test::HasFatalFailure(); ++i) run(steps[i], i);
   }
 
   Symbol read(const Place& place, size_t bytes) const {
@@ -176,11 +159,35 @@ class Machine {
     }
     ASSERT_EQ(place.index % 64, 0u);
     ASSERT_LE(place.index + bytes, plan_.scratch_offset);
+    erase(place.index, bytes);
+    arena_[place.index] = {bytes, symbol};
+  }
+
+  void run(const Step& step, size_t position) {
+    SCOPED_TRACE("step " + std::to_string(position));
+    ASSERT_LT(++count_, 100000u);
+    const auto run_region = [&](size_t k) { run(step.regions[k]); };
+    const auto holds = [&] { return is_true(read(step.operands[0], step.bytes)); };
+    switch (step.kind) {
+      case Step::Kind::kCall: call(step); break;
+      case Step::Kind::kCopy:
+        ASSERT_EQ(step.operands.size(), 1u);
+        ASSERT_EQ(step.results.size(), 1u);
+        ASSERT_FALSE(overlap(step.operands[0], step.bytes, step.results[0], step.bytes)) << "a copy onto itself";
+        write(step.results[0], step.bytes, read(step.operands[0], step.bytes));
+        break;
+      case Step::Kind::kIf: run_region(holds() ? 0 : 1); break;
+      case Step::Kind::kLoop:
+        for (run_region(0); holds() && !::testing::Test::HasFatalFailure(); run_region(0)) run_region(1);
+    }
+  }
+
+  // Nothing is left of values in these bytes of the arena.
+  void erase(size_t offset, size_t bytes) {
     for (auto it = arena_.begin(); it != arena_.end();) {
-      const bool dies = it->first < place.index + bytes && place.index < it->first + it->second.bytes;
+      const bool dies = it->first < offset + bytes && offset < it->first + it->second.bytes;
       it = dies ? arena_.erase(it) : std::next(it);
     }
-    arena_[place.index] = {bytes, symbol};
   }
 
   void call(const Step& step) {
@@ -188,7 +195,8 @@ class Machine {
     const Op& op = *step.op;
     ASSERT_EQ(step.operands.size(), op.operands.size());
     ASSERT_EQ(step.results.size(), op.results.size());
-    ASSERT_LE(plan_.scratch_offset + step.kernel->scratch_bytes(), plan_.packed_weights_offset);
+    const size_t scratch_bytes = step.kernel->scratch_bytes();
+    ASSERT_LE(plan_.scratch_offset + scratch_bytes, plan_.packed_weights_offset);
     std::vector<Symbol> operands;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       operands.push_back(read(step.operands[i], op.operands[i].type().byte_count()));
@@ -209,7 +217,8 @@ class Machine {
     }
     const Meaning meaning(op, operands);
     for (uint32_t r = 0; r < op.results.size(); ++r) {
-      write(step.results[r], op.results[r].byte_count(), meaning(op.result(r)));
+      const size_t bytes = op.results[r].byte_count();
+      write(step.results[r], bytes, meaning(op.result(r)));
     }
   }
 
@@ -217,6 +226,7 @@ class Machine {
   const Graph& graph_;
   std::map<std::pair<Place::Kind, size_t>, Symbol> named_;
   std::map<size_t, Range> arena_;
+  size_t count_ = 0;  // of the steps that have run
 };
 
 // A graph on its way to a plan.
@@ -245,7 +255,7 @@ struct Planned {
   void check() const {
     const Meaning meaning(*graph, feeds);
     Machine machine(plan, *graph, feeds, slots);
-    machine.run();
+    machine.run(plan.steps);
     if (::testing::Test::HasFatalFailure()) return;
     const auto& results = graph->body().results;
     const size_t count = results.size() - slots.size();
@@ -270,8 +280,9 @@ struct Planned {
   }
 
   size_t copies() const {
-    return static_cast<size_t>(
-        std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.kind == Step::Kind::kCopy; }));
+    size_t count = 0;
+    device::for_each_action(plan.steps, [&](const Step& step) { count += step.kind == Step::Kind::kCopy ? 1 : 0; });
+    return count;
   }
 };
 
@@ -524,9 +535,9 @@ TEST(Plan, TheArenaIsNoLargerThanItsBuffers) {
     add_up(planned.graph->body());
     EXPECT_LE(planned.plan.scratch_offset, all);
     EXPECT_LE(planned.plan.scratch_offset, planned.plan.arena_bytes);
-    for (const Step& step : planned.plan.steps) {
+    device::for_each_action(planned.plan.steps, [&](const Step& step) {
       if (step.kind == Step::Kind::kCall) largest = std::max(largest, step.kernel->scratch_bytes());
-    }
+    });
     EXPECT_EQ(planned.plan.packed_weights_offset - planned.plan.scratch_offset, (largest + 63) / 64 * 64);
   }
 }
@@ -573,7 +584,7 @@ TEST(Plan, KnowsWhatLivesAtThePeak) {
     size_t stored = 0;
     for (const Value& v : plan.at_peak) stored += v.type().byte_count();
     EXPECT_LE(stored, plan.scratch_offset);
-    // The steps do not tell how copies and jumps move values.
+    // The steps do not tell how copies move values, nor fullest() what runs in regions.
     const bool calls_only =
         std::all_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.kind == Step::Kind::kCall; });
     if (!calls_only) continue;
@@ -581,6 +592,46 @@ TEST(Plan, KnowsWhatLivesAtThePeak) {
     compared += stored > 0;
   }
   EXPECT_GT(compared, 50u);
+}
+
+// ---- regions ----
+
+// The steps in a line, such as "tanh, if {copy} {log}".
+std::string outline(const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step& step : steps) {
+    if (!text.empty()) text += ", ";
+    switch (step.kind) {
+      case Step::Kind::kCall: text += step.op->info().name; break;
+      case Step::Kind::kCopy: text += "copy"; break;
+      case Step::Kind::kIf: text += "if"; break;
+      case Step::Kind::kLoop: text += "loop"; break;
+    }
+    if (step.kind == Step::Kind::kIf || step.kind == Step::Kind::kLoop) {
+      for (const std::vector<Step>& region : step.regions) text += " {" + outline(region) + "}";
+    }
+  }
+  return text;
+}
+
+TEST(Plan, RegionsAreInsideTheirStep) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({})), flag = placeholder(graph, bools({}));
+  const Op* branches = if_else(
+      graph, flag,
+      [&] {
+        const Op* loop = while_loop(
+            graph, {x},
+            [&](const std::vector<Value>& v) { return std::vector{graph.value(OpCode::less, {v[0], x}), v[0]}; },
+            [&](const std::vector<Value>& v) {
+              return std::vector{graph.value(OpCode::cos, {graph.value(OpCode::tanh, {v[0]})})};
+            });
+        return std::vector{graph.value(OpCode::exp, {loop->result()})};
+      },
+      [&] { return std::vector{graph.value(OpCode::log, {x})}; });
+  const Value y = graph.value(OpCode::sqrt, {branches->result()});
+  const std::vector<Feed> feeds = {{x, x.type()}, {flag, flag.type()}};
+  EXPECT_EQ(outline(Planned(feeds, {y}, {}, false).plan.steps), "if {copy, loop {less} {tanh, cos}, exp} {log}, sqrt");
 }
 
 }  // namespace

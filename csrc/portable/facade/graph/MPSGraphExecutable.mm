@@ -349,11 +349,10 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
   const std::shared_ptr<runtime::Program> program = impl.programs.latest();
   if (!program) return nil;
   NSMutableArray* kernels = [NSMutableArray array];
-  const std::vector<device::Step>& steps = program->plan().steps;
   const std::vector<device::StepTime> times = impl.graph->times(*program);
-  for (size_t i = 0; i < times.size(); ++i) {
-    const device::Step& step = steps[i];
-    if (step.kind != device::Step::Kind::kCall && step.kind != device::Step::Kind::kCopy) continue;
+  if (times.empty()) return kernels;
+  auto time = times.begin();
+  device::for_each_action(program->plan().steps, [&](const device::Step& step) {
     const bool is_copy = step.op == nullptr;
     const ir::Value value = is_copy ? ir::Value{} : step.op->result();
     const ir::Cost cost = is_copy ? ir::Cost{0, step.bytes, step.bytes} : ir::cost(*step.op);
@@ -367,9 +366,10 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
                                                         is_copy ? [NSArray array] : mps_shape_of(value.shape()),
                                                         @"shape", number(cost.flops), @"flops",
                                                         number(cost.bytes_read + cost.bytes_written), @"bytes",
-                                                        seconds(times[i].total), @"total", seconds(times[i].begin),
-                                                        @"begin", seconds(times[i].end), @"end", nil]];
-  }
+                                                        seconds(time->total), @"total", seconds(time->begin), @"begin",
+                                                        seconds(time->end), @"end", nil]];
+    ++time;
+  });
   return kernels;
 }
 
