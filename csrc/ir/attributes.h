@@ -67,6 +67,8 @@ std::string_view kind_name(Attr attr);
 std::optional<Attr> attr_named(std::string_view text);
 // True if `value` is of the attribute's kind and, for a Word, one of its legal words.
 bool is_legal(Attr attr, const AttrValue& value);
+// True if an op may lack an attribute of its row: a flag, or the precision of products, which then is float32.
+inline bool is_optional(Attr attr) { return kind(attr) == AttrKind::Bool || attr == Attr::kPrecision; }
 // The legal words of a Word, separated by blanks.
 std::string_view words(Attr attr);
 

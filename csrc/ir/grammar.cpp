@@ -69,7 +69,7 @@ std::optional<std::string> signature_mistake(const Signature& row, const std::ve
   }
   for (int i = 0; i < 64; ++i) {
     const Attr attr = static_cast<Attr>(i);
-    if ((row.attributes >> i & 1) != 0 && kind(attr) != AttrKind::Bool && !attributes.has(attr)) {
+    if ((row.attributes >> i & 1) != 0 && !is_optional(attr) && !attributes.has(attr)) {
       return "The attribute " + std::string(name(attr)) + " is missing";
     }
   }

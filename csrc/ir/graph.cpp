@@ -54,6 +54,9 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   op->location = location;
   op->typed = typed;
   if (code == OpCode::variable && !op->attributes.has(Attr::kSlot)) op->attributes.set(Attr::kSlot, variable_count_);
+  if (op->info().multiplies() && !precision.empty() && !op->attributes.has(Attr::kPrecision)) {
+    op->attributes.set(Attr::kPrecision, precision);
+  }
   if (code == OpCode::argument) op->fail("Arguments stand at the head of a region, not among its ops");
   if (auto mistake = grammar_mistake(*op)) op->fail(*mistake);
   if (code == OpCode::transpose) {

@@ -105,6 +105,8 @@ class Graph {
   std::string location;
   std::string typed;
   std::vector<Op*> after;
+  // Given to every op added from now on that multiplies and has none: the attribute `precision`; or empty.
+  std::string precision;
   // Copies the op's name, location and function.
   void label_as(const Op& op);
 

@@ -115,6 +115,8 @@ struct OpInfo : Signature {
   ElementsRule elements = nullptr;  // only of a structured op with that fact
   ComposeRule compose = nullptr;    // only of an op with the fact `composed`
 
+  // True if it has products whose precision is a choice.
+  bool multiplies() const { return (attributes >> static_cast<int>(Attr::kPrecision) & 1) != 0; }
   // True if the op reads the operand's elements, false if it reads only its shape.
   bool reads(size_t operand) const { return operand >= 32 || (facts.lent >> operand & 1) == 0; }
 };

@@ -1,7 +1,7 @@
 // A device for the tests that is as different from the CPU as possible. The host can read its memory only where that is
-// shared. It computes on a thread of its own, later than requested. It fuses and folds nothing. It lacks the ops in
-// ALLOY_REMOTE_LACKS, separated by commas. If ALLOY_REMOTE_TELLS is set, it says when it is looked for. A second build
-// of the framework has it as its default device (tests/CMakeLists.txt).
+// shared. It computes on a thread of its own, later than requested. It fuses and folds nothing. It rounds operands of
+// products where it may. It lacks the ops in ALLOY_REMOTE_LACKS, separated by commas. If ALLOY_REMOTE_TELLS is set, it
+// says when it is looked for. A second build of the framework has it as its default device (tests/CMakeLists.txt).
 #include <unistd.h>
 
 #include <algorithm>

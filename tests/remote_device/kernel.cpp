@@ -1,5 +1,6 @@
 #include "kernel.h"
 
+#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -20,6 +21,13 @@ using reference::Numbers;
 // Denormals count as zero.
 float without_denormals(float element) { return std::fabs(element) < FLT_MIN ? std::copysign(0.0F, element) : element; }
 
+// Rounds to the 10 bits of TF32's mantissa.
+float to_tf32(float element) {
+  if (!std::isfinite(element)) return element;
+  const auto bits = std::bit_cast<uint32_t>(element);
+  return std::bit_cast<float>((bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu);
+}
+
 // The type to read and write elements as: integers of their size if an op only moves bits.
 DType stored_as(DType dtype, bool as_bits) {
   const bool is_whole = kind(dtype) != ir::DTypeKind::kFloating && kind(dtype) != ir::DTypeKind::kComplex;
@@ -30,11 +38,13 @@ DType stored_as(DType dtype, bool as_bits) {
 template <class N>
 std::vector<N> read(const Op& op, size_t operand, const std::byte* from, bool as_bits) {
   std::vector<N> numbers(reference::count_of(op.operands[operand].shape().dims()));
+  const bool rounds = op.info().facts.products && op.attributes.has(ir::Attr::kPrecision);
   reference::with_element(stored_as(op.operands[operand].dtype(), as_bits), [&]<class T>(T) {
     const T* const elements = reinterpret_cast<const T*>(from);
     for (size_t i = 0; i < numbers.size(); ++i) {
       if constexpr (std::is_same_v<T, float>) {
-        numbers[i] = reference::operand_number<N>(op, operand, without_denormals(elements[i]));
+        const float element = without_denormals(elements[i]);
+        numbers[i] = reference::operand_number<N>(op, operand, rounds ? to_tf32(element) : element);
       } else if constexpr (std::is_same_v<T, Bool>) {
         numbers[i] = elements[i] != Bool{0};
       } else if constexpr (std::is_integral_v<T>) {

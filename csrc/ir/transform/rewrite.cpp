@@ -50,6 +50,7 @@ std::unique_ptr<Graph> Rewriter::run(const std::vector<Value>& results, const st
   copy_->name.clear();
   copy_->location.clear();
   copy_->after.clear();
+  copy_->precision.clear();
   return std::move(copy_);
 }
 
@@ -66,6 +67,7 @@ std::vector<Value> Rewriter::copy_block(const Block* block, const std::vector<Va
 void Rewriter::label_as(const Op& op) {
   copy_->label_as(op);
   copy_->after = mapped(op.after);
+  copy_->precision = op.attributes.has(Attr::kPrecision) ? op.attributes.word(Attr::kPrecision) : std::string();
 }
 
 std::vector<Value> Rewriter::open_copy(const Block& region, const std::vector<Type>& arguments) {

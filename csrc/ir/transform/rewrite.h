@@ -44,7 +44,7 @@ class Rewriter {
   std::vector<Value> open_copy(const Block& region, const std::vector<Type>& arguments);
   // Copies the op's regions for its new operands, which determine the types of the regions' arguments.
   std::vector<std::unique_ptr<Block>> copy_regions(const Op& op, const std::vector<Value>& operands);
-  // Gives the ops added next the name, location and `after` of this op.
+  // Gives the ops added next the name, location, `after` and precision of this op.
   void label_as(const Op& op);
   // Copies the op over these operands and regions.
   std::vector<Value> add_over(const Op& op, std::vector<Value> operands, std::vector<std::unique_ptr<Block>> regions);

@@ -242,7 +242,7 @@ runtime::Request load(const OpenedFile& file, const Header& header, runtime::Gra
 void write_package(const std::string& path, runtime::GraphState& state, const runtime::Request& request) {
   std::vector<ir::Feed> feeds;
   for (const ir::Value& v : request.feeds) feeds.push_back({v, v.type()});
-  ir::Specialized special = specialize(feeds, request.results, request.effects, request.callables);
+  ir::Specialized special = specialize(feeds, request.results, request.effects, request.callables, request.precision);
   if (!std::is_sorted(special.feeds.begin(), special.feeds.end(),
                       [](const ir::Value& a, const ir::Value& b) { return a.op->id < b.op->id; })) {
     refuse(path, "cannot be written: the feeds are not in the order of their placeholders");

@@ -66,7 +66,8 @@ std::vector<Value> call(ir::Graph& graph, const Call& called, const std::vector<
                               to_string(given));
     }
   }
-  const ir::Specialized body = specialize(feeds, request.results, request.effects, request.callables);
+  const ir::Specialized body =
+      specialize(feeds, request.results, request.effects, request.callables, request.precision);
   ir::ValueMap<Value> values;
   for (size_t i = 0; i < operands.size(); ++i) values[body.feeds[i]] = operands[i];
   if (!body.graph->body().effects.empty()) refuse_call(symbol, "has target operations, which a call cannot run");
@@ -84,6 +85,13 @@ std::vector<Value> call(ir::Graph& graph, const Call& called, const std::vector<
     }
   }
   return results;
+}
+
+void set_precision(const ir::Block& block, const std::string& precision) {
+  for (const auto& op : block.ops) {
+    if (op->info().multiplies()) op->attributes.set(Attr::kPrecision, precision);
+    for (const auto& region : op->regions) set_precision(*region, precision);
+  }
 }
 
 }  // namespace
@@ -104,16 +112,19 @@ ir::Op* add_call(ir::Graph& graph, const std::string& symbol, const std::vector<
 }
 
 ir::Specialized specialize(const std::vector<ir::Feed>& feeds, const std::vector<Value>& results,
-                           const std::vector<Op*>& effects, const CallablesRef& callables) {
+                           const std::vector<Op*>& effects, const CallablesRef& callables,
+                           const std::string& precision) {
   ir::Specialized special = ir::specialize(feeds, results, effects);
-  if (!ir::has_op(*special.graph, [](const Op& op) { return call_of(op) != nullptr; })) return special;
-  ir::carry_feeds(special, [&](const ir::Graph& graph) {
-    ir::Rewriter rewriter([&](ir::Rewriter& copy, const Op& op, const std::vector<Value>& operands) {
-      const Call* called = call_of(op);
-      return called ? ir::Replacement(call(copy.copy(), *called, operands, callables)) : std::nullopt;
+  if (ir::has_op(*special.graph, [](const Op& op) { return call_of(op) != nullptr; })) {
+    ir::carry_feeds(special, [&](const ir::Graph& graph) {
+      ir::Rewriter rewriter([&](ir::Rewriter& copy, const Op& op, const std::vector<Value>& operands) {
+        const Call* called = call_of(op);
+        return called ? ir::Replacement(call(copy.copy(), *called, operands, callables)) : std::nullopt;
+      });
+      return rewriter.run(graph);
     });
-    return rewriter.run(graph);
-  });
+  }
+  if (!precision.empty()) set_precision(special.graph->body(), precision);
   return special;
 }
 

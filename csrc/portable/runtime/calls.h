@@ -23,6 +23,7 @@ struct Request {
   std::vector<ir::Value> results;
   std::vector<ir::Op*> effects;
   CallablesRef callables{};  // null if none
+  std::string precision{};   // of all its products, as the attribute; or empty
 };
 
 // An executable: a request on a graph, which it keeps alive.
@@ -35,9 +36,11 @@ struct Callee {
 ir::Op* add_call(ir::Graph& graph, const std::string& symbol, const std::vector<ir::Value>& operands,
                  const std::vector<ir::Type>& results);
 
-// Like ir::specialize, with each call replaced by the executable's computation. Throws ir::Error if there is no such
-// executable, if its types differ, or if it uses variables.
+// Like ir::specialize, with each call replaced by the executable's computation, and with the precision, unless that is
+// empty, on all products. Throws ir::Error if there is no such executable, if its types differ, or if it uses
+// variables.
 ir::Specialized specialize(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
-                           const std::vector<ir::Op*>& effects, const CallablesRef& callables);
+                           const std::vector<ir::Op*>& effects, const CallablesRef& callables,
+                           const std::string& precision = {});
 
 }  // namespace alloy::runtime

@@ -39,8 +39,10 @@ std::shared_ptr<Program> RecentPrograms::latest() {
 
 std::shared_ptr<Program> GraphState::program(device::Device& device, const std::vector<ir::Feed>& feeds,
                                              const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects,
-                                             const CallablesRef& callables) {
+                                             const CallablesRef& callables, const std::string& precision) {
   Key key{reinterpret_cast<uintptr_t>(&device), reinterpret_cast<uintptr_t>(callables.get())};
+  key.insert(key.end(), precision.begin(), precision.end());
+  key.push_back(UINT64_MAX);
   for (const ir::Feed& feed : feeds) {
     key.insert(key.end(), {feed.placeholder.op->id, static_cast<uint64_t>(feed.type.dtype)});
     for (int64_t d : feed.type.shape.dims()) key.push_back(static_cast<uint64_t>(d));
@@ -59,7 +61,7 @@ std::shared_ptr<Program> GraphState::program(device::Device& device, const std::
   }
   std::shared_ptr<device::Arena>& arena = arenas_[&device];
   if (!arena) arena = std::make_shared<device::Arena>(device);
-  auto program = std::make_shared<Program>(device, arena, feeds, results, effects, callables);
+  auto program = std::make_shared<Program>(device, arena, feeds, results, effects, callables, precision);
   programs_[std::move(key)] = program;
   ++device.counters().compilations;
   return program;

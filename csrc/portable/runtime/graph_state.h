@@ -44,7 +44,7 @@ class GraphState {
   // same one while anybody keeps it. Throws ir::Error.
   std::shared_ptr<Program> program(device::Device& device, const std::vector<ir::Feed>& feeds,
                                    const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects,
-                                   const CallablesRef& callables = nullptr);
+                                   const CallablesRef& callables = nullptr, const std::string& precision = {});
   // Allocates the newest variable of the graph and sets its initial value.
   void allocate_variable(std::span<const std::byte> initial);
   // Allocates the variables of a graph that had none, with these sizes by slot, and calls `fill` with each.

@@ -12,10 +12,11 @@
 namespace alloy::runtime {
 
 Program::Program(device::Device& device, std::shared_ptr<device::Arena> arena, const std::vector<ir::Feed>& feeds,
-                 const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects, CallablesRef callables)
+                 const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects, CallablesRef callables,
+                 const std::string& precision)
     : device_(device), arena_(std::move(arena)), callables_(std::move(callables)) {
   for (const ir::Feed& feed : feeds) feed_types_.push_back(feed.type);
-  ir::Specialized special = specialize(feeds, results, effects, callables_);
+  ir::Specialized special = specialize(feeds, results, effects, callables_, precision);
   if (const ir::System system = compiler::imitation().system; system.is_apple()) {
     ir::carry_feeds(special, [&](const ir::Graph& graph) { return compiler::imitate(graph, system); });
   }

@@ -16,7 +16,8 @@ class Program {
   // Compiles the graph's results and effects for feeds of these types. `arena` is the device's. The program keeps
   // `callables`, the executables that it may call. Throws ir::Error.
   Program(device::Device& device, std::shared_ptr<device::Arena> arena, const std::vector<ir::Feed>& feeds,
-          const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects, CallablesRef callables = nullptr);
+          const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects, CallablesRef callables = nullptr,
+          const std::string& precision = {});
 
   device::Device& device() const { return device_; }
   // In the order given to the constructor.

@@ -132,6 +132,36 @@ TEST(a_package_is_of_no_device) {
 }
 #endif
 
+#ifndef __APPLE__  // declared by SDKs from macOS 26 on
+// 1 + 2^-12 has more than 10 bits of mantissa. One graph serves both precisions.
+TEST(a_device_rounds_where_the_compilation_allows) {
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(graph, {1, 1}), *y = matmul(graph, x, constant(graph, Array({1, 1}, 1.0)));
+  MPSGraphCompilationDescriptor* allowing = [[MPSGraphCompilationDescriptor new] autorelease];
+  [allowing setReducedPrecisionFastMath:MPSGraphReducedPrecisionFastMathAllowConvertingOperandsFromFP32ToFP19];
+  MPSGraphExecutionDescriptor* execution = [[MPSGraphExecutionDescriptor new] autorelease];
+  [execution setCompilationDescriptor:[[allowing copy] autorelease]];
+  [execution setWaitUntilCompleted:YES];
+  const Array in({1, 1}, 1 + 0x1p-12);
+  for (const Machine* on : {&remote(), &cpu()}) {
+    const double rounded = on == &remote() ? 1 : in.values[0];
+    CHECK(read_array(run(*on, compile(*on, graph, x, y), on->data(in))).values[0] == in.values[0]);
+    MPSGraphExecutable* executable = [graph compileWithDevice:on->graph_device
+                                                        feeds:pair(type_of({1, 1}), x)
+                                                targetTensors:list(y)
+                                             targetOperations:nil
+                                        compilationDescriptor:allowing];
+    CHECK(read_array(run(*on, executable, on->data(in))).values[0] == rounded);
+    NSDictionary* results = [graph runAsyncWithMTLCommandQueue:on->queue
+                                                         feeds:pair(on->data(in), x)
+                                                 targetTensors:list(y)
+                                              targetOperations:nil
+                                           executionDescriptor:execution];
+    CHECK(read_array([results objectForKey:y]).values[0] == rounded);
+  }
+}
+#endif
+
 TEST(each_computes_on_its_own) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(graph, {2, 3}), *y = [graph exponentWithTensor:[graph squareWithTensor:x name:nil]

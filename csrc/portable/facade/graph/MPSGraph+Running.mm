@@ -47,6 +47,7 @@ GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDiction
   require_kind_or_nil(descriptor, [MPSGraphExecutionDescriptor class]);
   Request request;
   request.callables = callables_of([descriptor compilationDescriptor]);
+  request.precision = precision_of([descriptor compilationDescriptor]);
   std::vector<ir::Type> types;
   NSMutableArray* inputs = [NSMutableArray array];
   for (MPSGraphTensor* tensor : ordered_keys(feeds, [MPSGraphTensorData class])) {
@@ -111,6 +112,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
   bool known = true;
   request.results = values_of(self, targetTensors);
   request.callables = callables_of(compilationDescriptor);
+  request.precision = precision_of(compilationDescriptor);
   require_elements(targetOperations, [MPSGraphOperation class]);
   for (MPSGraphOperation* operation in targetOperations) request.effects.push_back(op_of(self, operation));
   for (MPSGraphTensor* tensor : taken_keys(feeds, request)) {

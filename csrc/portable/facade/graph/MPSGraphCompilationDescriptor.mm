@@ -11,6 +11,7 @@ namespace {
 struct CompilationParts {
   MPSGraphOptimization level = MPSGraphOptimizationLevel1;
   MPSGraphOptimizationProfile profile = MPSGraphOptimizationProfilePerformance;
+  MPSGraphReducedPrecisionFastMath fast_math = MPSGraphReducedPrecisionFastMathDefault;
   bool wait_for_completion = false;
   AtomicProperty completion_handler;
   AtomicProperty dispatch_queue;
@@ -44,6 +45,12 @@ runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor) {
   return parts_of(descriptor).callees;
 }
 
+std::string precision_of(MPSGraphCompilationDescriptor* descriptor) {
+  if (!descriptor) return {};
+  const auto allowed = parts_of(descriptor).fast_math;
+  return allowed & MPSGraphReducedPrecisionFastMathAllowConvertingOperandsFromFP32ToFP19 ? "tf32" : "";
+}
+
 }  // namespace alloy::facade
 
 @implementation MPSGraphCompilationDescriptor
@@ -57,6 +64,7 @@ FIELDS_LIFE(CompilationParts, {})
   [copy setWaitForCompilationCompletion:[self waitForCompilationCompletion]];
   [copy setCompilationCompletionHandler:[self compilationCompletionHandler]];
   [copy setDispatchQueue:[self dispatchQueue]];
+  parts_of(copy).fast_math = parts_of(self).fast_math;
   parts_of(copy).callables.set([parts_of(self).callables.get() retain]);  // some systems lack the getter
   parts_of(copy).callees = callables_of(self);
   return copy;
@@ -68,6 +76,8 @@ FIELDS_LIFE(CompilationParts, {})
 
 PROPERTY(MPSGraphOptimization, optimizationLevel, setOptimizationLevel, parts_of(self).level)
 PROPERTY(MPSGraphOptimizationProfile, optimizationProfile, setOptimizationProfile, parts_of(self).profile)
+PROPERTY(MPSGraphReducedPrecisionFastMath, reducedPrecisionFastMath, setReducedPrecisionFastMath,
+         parts_of(self).fast_math)
 PROPERTY(BOOL, waitForCompilationCompletion, setWaitForCompilationCompletion, parts_of(self).wait_for_completion)
 
 - (MPSGraphCompilationCompletionHandler)compilationCompletionHandler {

@@ -217,6 +217,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
     const std::string path = path_of(mpsgraphPackageURL, @"initWithMPSGraphPackageAtURL");
     refuse_fork();
     build([&] { request = package::read_package(path, *graph_of(graph)); });
+    request.precision = precision_of(compilationDescriptor);
   } @catch (NSException* exception) {
     [self release];
     [exception raise];

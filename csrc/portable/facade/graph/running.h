@@ -37,6 +37,8 @@ template <class Results, class Descriptor>
 void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor);
 // The executables of a compilation descriptor, which may be nil; raises for objects that are no executables.
 runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor);
+// The precision that it allows for products, as the attribute; empty for float32 and for nil.
+std::string precision_of(MPSGraphCompilationDescriptor* descriptor);
 // The computation of a call of the executable.
 runtime::Callee callee_of(MPSGraphExecutable* executable);
 // Raises the error of a completed command buffer, unless a completion handler was given it.

@@ -35,7 +35,9 @@ std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> devi
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < request.feeds.size(); ++i) feeds.push_back({request.feeds[i], types[i]});
   std::shared_ptr<runtime::Program> program;
-  build([&] { program = graph.program(computing, feeds, request.results, request.effects, request.callables); });
+  build([&] {
+    program = graph.program(computing, feeds, request.results, request.effects, request.callables, request.precision);
+  });
   return program;
 }
 

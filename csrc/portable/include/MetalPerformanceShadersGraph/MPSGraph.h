@@ -31,6 +31,16 @@ typedef NS_ENUM(uint64_t, MPSGraphOptimizationProfile) {
   MPSGraphOptimizationProfilePowerEfficiency = 1,
 };
 
+/// The precision that a compilation may give up for speed. The portable framework's CPU gives up none; other devices
+/// may round the operands of products to FP19, which has float32's exponent and 10 bits of mantissa, as TF32.
+typedef NS_OPTIONS(NSUInteger, MPSGraphReducedPrecisionFastMath) {
+  MPSGraphReducedPrecisionFastMathNone = 0,
+  MPSGraphReducedPrecisionFastMathAllowFP16Conv2DWinogradTransformIntermediate = 2,
+  MPSGraphReducedPrecisionFastMathAllowFP16Intermediates = 2,
+  MPSGraphReducedPrecisionFastMathAllowConvertingOperandsFromFP32ToFP19 = 4,
+  MPSGraphReducedPrecisionFastMathDefault = 0,
+};
+
 /// Stages of a run at which events can be set.
 typedef NS_ENUM(uint64_t, MPSGraphExecutionStage) {
   MPSGraphExecutionStageCompleted = 0,
@@ -84,6 +94,9 @@ typedef NSDictionary<NSString*, MPSGraphExecutable*> MPSGraphCallableMap;
 /// The executables that the graph may call, copied; their computations become parts of the graph. Nil by default.
 @property(atomic, readwrite, nullable) MPSGraphCallableMap* callables;
 #pragma clang diagnostic pop
+
+/// The precision that may be given up; none by default.
+@property(atomic, readwrite) MPSGraphReducedPrecisionFastMath reducedPrecisionFastMath;
 
 @end
 
