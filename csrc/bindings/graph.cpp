@@ -42,8 +42,8 @@ std::string expected_of(ir::AttrKind kind, py::handle value) {
   }
 }
 
-// Attributes that only a device's passes may set.
-constexpr Attr kOfPasses[] = {Attr::kStepsFirst, Attr::kDropout, Attr::kUnread};
+// Attributes that only a device's passes or the graph may set.
+constexpr Attr kOfPasses[] = {Attr::kStepsFirst, Attr::kDropout, Attr::kUnread, Attr::kPrecision};
 
 ir::Attributes attributes_from(const py::dict& given, const std::string& typed, const std::string& location) {
   const auto fail = [&](const std::string& message) {
@@ -103,6 +103,13 @@ engine::VariableStorage storage_named(const std::string& name) {
     if (name == kStorages[i]) return static_cast<engine::VariableStorage>(i);
   }
   throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected the storage 'variable' or 'buffers', got '" + name + "'.");
+}
+
+// The attribute for the name of a precision.
+std::string precision_named(const std::string& name) {
+  if (name == "float32") return {};
+  if (ir::is_legal(Attr::kPrecision, name)) return name;
+  throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected the precision 'float32' or 'tf32', got '" + name + "'.");
 }
 
 using GraphRef = std::shared_ptr<engine::Graph>;
@@ -541,13 +548,20 @@ void bind_graph(py::module_& m) {
       .def("abandon", &WithRegions::abandon)
       .def("add", &WithRegions::add, py::arg("name"), py::arg("location"), py::arg("more") = std::vector<Tensor>());
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr())
-      .def(py::init([](const std::string& storage, const std::string& device) {
-             return std::make_shared<engine::Graph>(storage_named(storage), device);
+      .def(py::init([](const std::string& storage, const std::string& device, const std::string& precision) {
+             return std::make_shared<engine::Graph>(storage_named(storage), device, precision_named(precision));
            }),
-           py::kw_only(), py::arg("storage") = "variable", py::arg("device") = "")
+           py::kw_only(), py::arg("storage") = "variable", py::arg("device") = "", py::arg("precision") = "float32")
       .def_property_readonly(
           "storage", [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; },
           "The place of variables between runs: \"variable\" or \"buffers\".")
+      .def_property_readonly(
+          "precision",
+          [](const GraphRef& graph) {
+            const std::string& precision = graph->ir().precision;
+            return precision.empty() ? "float32" : precision;
+          },
+          "The precision of products: \"float32\" or \"tf32\".")
       .def_property_readonly("_is_on_host", [](const GraphRef& graph) { return graph->is_on_host(); })
       .def_property(
           "most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); },

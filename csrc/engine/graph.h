@@ -22,7 +22,9 @@ enum class VariableStorage { kVariable, kBuffers };
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
   // On the first device of that kind or name, or the default one. Throws ir::Error if there is none.
-  explicit Graph(VariableStorage storage = VariableStorage::kVariable, const std::string& device = {});
+  // `precision` is that of its products: the attribute's word, or empty for float32.
+  explicit Graph(VariableStorage storage = VariableStorage::kVariable, const std::string& device = {},
+                 const std::string& precision = {});
   ~Graph();
 
   VariableStorage storage() const { return storage_; }

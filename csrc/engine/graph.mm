@@ -40,8 +40,10 @@ void leave_behind(std::unique_ptr<Graph::Impl> impl) {
 
 }  // namespace
 
-Graph::Graph(VariableStorage storage, const std::string& device) : storage_(storage), impl_(std::make_unique<Impl>()) {
+Graph::Graph(VariableStorage storage, const std::string& device, const std::string& precision)
+    : storage_(storage), impl_(std::make_unique<Impl>()) {
   leave_behind(nullptr);
+  ir_.precision = precision;
   impl_->device = find_device(device, "graph");
   on_device([&] {
     impl_->queue = Ref<id<MTLCommandQueue>>::adopt([impl_->device.get() newCommandQueue]);

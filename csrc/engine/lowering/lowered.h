@@ -39,6 +39,7 @@ struct Lowered {
 
   std::shared_ptr<Framework> framework = {};
   size_t ops = 0;         // the number of ops lowered
+  bool tf32 = false;      // whether products may round their operands
   bool assigns = false;   // whether a variable is assigned
   bool may_last = false;  // whether a run may last so long that a user wants to interrupt it
   std::vector<ir::Shape> feed_shapes = {};

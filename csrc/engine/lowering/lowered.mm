@@ -147,6 +147,7 @@ void lower(Graph& graph, const ir::Specialized& special, const std::vector<int64
   out.operations = Ref<NSMutableArray*>::retain([NSMutableArray array]);
   make_variables(graph, *special.graph);
   out.ops = special.graph->body().ops.size();
+  out.tf32 = ir::has_op(*special.graph, [](const ir::Op& op) { return op.attributes.has(ir::Attr::kPrecision); });
   out.framework->made += out.ops;
   Lowering lowering(graph);
   lowering.lower(*special.graph, special.feeds);

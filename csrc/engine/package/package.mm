@@ -10,6 +10,7 @@
 #import "engine/package/package_file.h"
 #include "engine/process.h"
 #import "engine/running/run.h"
+#import "engine/running/segment.h"
 
 namespace alloy::engine {
 
@@ -52,7 +53,7 @@ Package::Impl::Step Package::Impl::compiled(const std::vector<ir::Shape>& shapes
   }
   NSArray* outputs = [executable.get() getOutputTypesWithDevice:[MPSGraphDevice deviceWithMTLDevice:device.get()]
                                                      inputTypes:inputs
-                                          compilationDescriptor:nil];
+                                          compilationDescriptor:ports.tf32 ? compilation_descriptor(true).get() : nil];
   const ir::Type unknown{ir::DType::float32, ir::Shape::unranked()};
   Step step{shapes, std::vector<ir::Type>(ports.fetches.size(), unknown), {}, {}};
   for (MPSGraphShapedType* type in outputs) {

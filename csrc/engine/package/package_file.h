@@ -22,6 +22,7 @@ struct Ports {
   // that the executable omits.
   std::vector<int64_t> inputs, results;
   static constexpr int64_t kNowhere = -1;
+  bool tf32 = false;  // whether products may round their operands; a file of the framework holds this itself
 };
 
 // The ports of an executable that was compiled from these tensors.

@@ -9,6 +9,7 @@
 #include "engine/error.h"
 #import "engine/lowering/lowered.h"
 #import "engine/mps_types.h"
+#import "engine/running/segment.h"
 #include "ir/text/text.h"
 
 // macOS 14.
@@ -68,6 +69,7 @@ void write_ports(const Ports& ports, const std::string& path) {
   ir::Graph graph;
   add_places(graph, "inputs", ports.inputs);
   add_places(graph, "results", ports.results);
+  if (ports.tf32) add_places(graph, "tf32", {1});
   for (const Package::Port& port : ports.feeds) add_port(graph, ir::OpCode::placeholder, port);
   for (const Package::Port& port : ports.fetches) {
     graph.body().results.push_back(add_port(graph, ir::OpCode::empty, port));
@@ -88,6 +90,10 @@ Ports read_ports(const std::string& path) {
   for (const auto& op : graph->body().ops) {
     if (op->code == ir::OpCode::placeholder) ports.feeds.push_back({op->name, op->results[0]});
     if (op->code != ir::OpCode::constant) continue;
+    if (op->name == "tf32") {
+      ports.tf32 = true;
+      continue;
+    }
     std::vector<int64_t>& places = op->name == "inputs" ? ports.inputs : ports.results;
     places.resize(op->results[0].shape.element_count());
     op->attributes.get<ir::LiteralRef>(ir::Attr::kValue)->fill(reinterpret_cast<std::byte*>(places.data()));
@@ -122,7 +128,7 @@ std::vector<int64_t> places_in(NSArray<MPSGraphTensor*>* order, const std::vecto
 
 // The ports that a loaded executable reports. Of its targets, only the first ones were asked for.
 Ports ports_of(MPSGraphExecutable* executable) {
-  Ports ports{ports_of([executable feedTensors]), ports_of([executable targetTensors]), {}, {}};
+  Ports ports{ports_of([executable feedTensors]), ports_of([executable targetTensors]), {}, {}, false};
   if (!ports.fetches.empty() && ports.fetches.back().name == kUnasked) ports.fetches.pop_back();
   for (size_t i = 0; i < ports.feeds.size(); ++i) ports.inputs.push_back(static_cast<int64_t>(i));
   for (size_t i = 0; i < ports.fetches.size(); ++i) ports.results.push_back(static_cast<int64_t>(i));
@@ -136,7 +142,7 @@ Ports ports_of(MPSGraphExecutable* executable, const Lowered& step) {
   return {ports_of([NSArray arrayWithObjects:step.fed.data() count:feeds]),
           ports_of([NSArray arrayWithObjects:step.fetched.data() count:fetches]),
           places_in([executable feedTensors], step.fed, feeds),
-          places_in([executable targetTensors], step.fetched, fetches)};
+          places_in([executable targetTensors], step.fetched, fetches), step.tf32};
 }
 
 void write_file(MPSGraphExecutable* executable, const std::string& path, const Ports& ports) {
@@ -150,12 +156,14 @@ void write_file(MPSGraphExecutable* executable, const std::string& path, const P
 
 Ref<MPSGraphExecutable*> read_file(const std::string& path, Ports& ports) {
   require_packages();
+  std::error_code ignored;
+  const bool has_ports = fs::exists(ports_file(path), ignored);
+  if (has_ports) ports = read_ports(path);
   auto executable = Ref<MPSGraphExecutable*>::adopt([static_cast<id<AlloyPackageSelectors>>([MPSGraphExecutable alloc])
       initWithMPSGraphPackageAtURL:url_of(path)
-             compilationDescriptor:nil]);
+             compilationDescriptor:ports.tf32 ? compilation_descriptor(true).get() : nil]);
   if (executable.get() == nil) throw DeviceError("[package] The framework cannot load " + path + ".");
-  std::error_code ignored;
-  ports = fs::is_directory(path, ignored) ? read_ports(path) : ports_of(executable.get());
+  if (!has_ports) ports = fs::is_directory(path, ignored) ? read_ports(path) : ports_of(executable.get());
   return executable;
 }
 

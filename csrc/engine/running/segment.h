@@ -20,6 +20,10 @@ struct Segment {
   std::shared_ptr<const Positions> positions = {};
 };
 
+// The options of a compilation; with `tf32`, products may round their operands to 10 bits of mantissa, if the system
+// has that choice.
+Ref<MPSGraphCompilationDescriptor*> compilation_descriptor(bool tf32);
+
 // The memory that an executable reports; nothing if it reports none.
 std::optional<MemoryPlan> plan_of(NSObject* executable, const Positions& positions,
                                   const std::vector<ir::Type>& result_types);

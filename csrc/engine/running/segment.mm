@@ -6,6 +6,11 @@
 #import "engine/lowering/lowered.h"
 #import "engine/mps_types.h"
 
+// macOS 26.
+@protocol AlloyReducedPrecision
+- (void)setReducedPrecisionFastMath:(NSUInteger)options;
+@end
+
 namespace alloy::engine {
 namespace {
 
@@ -54,10 +59,7 @@ std::shared_ptr<const Positions> positions_of(const Ref<id<MTLDevice>>& device, 
 
 Ref<MPSGraphExecutable*> compile_framework(id<MTLDevice> on, const Lowered& step) {
   MPSGraphDevice* const device = [MPSGraphDevice deviceWithMTLDevice:on];
-  const auto descriptor = Ref<MPSGraphCompilationDescriptor*>::adopt([[MPSGraphCompilationDescriptor alloc] init]);
-  // Level 1 may put parts on the Neural Engine, takes much longer, and allows no change of the graph meanwhile.
-  [descriptor.get() setOptimizationLevel:MPSGraphOptimizationLevel0];
-  [descriptor.get() setWaitForCompilationCompletion:YES];
+  const auto descriptor = compilation_descriptor(step.tf32);
   return Ref<MPSGraphExecutable*>::retain([step.framework->graph.get() compileWithDevice:device
                                                                                    feeds:step.types.get()
                                                                            targetTensors:step.targets.get()
@@ -75,6 +77,19 @@ ir::Shape shape(NSDictionary* entries) {
 }
 
 }  // namespace
+
+Ref<MPSGraphCompilationDescriptor*> compilation_descriptor(bool tf32) {
+  auto descriptor = Ref<MPSGraphCompilationDescriptor*>::adopt([[MPSGraphCompilationDescriptor alloc] init]);
+  // Level 1 may put parts on the Neural Engine, takes much longer, and allows no change of the graph meanwhile.
+  [descriptor.get() setOptimizationLevel:MPSGraphOptimizationLevel0];
+  [descriptor.get() setWaitForCompilationCompletion:YES];
+  NSObject* const object = descriptor.get();
+  if (tf32 && [object respondsToSelector:@selector(setReducedPrecisionFastMath:)]) {
+    constexpr NSUInteger kOperandsToFP19 = 4;  // a sign, 8 bits of the exponent, 10 of the mantissa
+    [static_cast<id<AlloyReducedPrecision>>(object) setReducedPrecisionFastMath:kOperandsToFP19];
+  }
+  return descriptor;
+}
 
 Segment Segment::compile(const Ref<id<MTLDevice>>& device, const Lowered& lowered) {
   Segment made;

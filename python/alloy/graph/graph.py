@@ -31,16 +31,19 @@ class Graph(Uncopied, _core.Graph):
 
     storage: the place of variables between runs, "variable" (the framework's own) or "buffers" (two arrays for each:
     a run reads one and writes the other, so that a failed run changes nothing). device: the kind or the name of one of
-    al.devices(); "" is the first.
+    al.devices(); "" is the first. precision: of matrix products, convolutions, attention, recurrent cells and their
+    gradients; with "tf32", a device that is faster so may round their operands to 10 bits of mantissa. "float32" is
+    exact. Sums are float32 in either case, and the CPU computes the same for both.
 
     Threads: any number of them may run, submit and compile steps of one graph and read and assign its variables at the
     same time; steps of a graph run one after the other. Ops and layers are added to a graph by one thread at a time.
     Graphs, and their tensors, variables and executables, cannot be copied or pickled."""
 
-    def __init__(self, *, storage: str = "variable", device: str = "") -> None:
+    def __init__(self, *, storage: str = "variable", device: str = "", precision: str = "float32") -> None:
         require_all("graph", "the storage 'variable' or 'buffers'", str, [storage])
         require_all("graph", "the kind or the name of a device", str, [device])
-        _begin(self, storage=storage, device=device)
+        require_all("graph", "the precision 'float32' or 'tf32'", str, [precision])
+        _begin(self, storage=storage, device=device, precision=precision)
 
     def __enter__(self):
         raise mistake("graph", "A graph is not entered by with; g.placeholder and g.variable name it", TypeError)

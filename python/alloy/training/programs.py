@@ -37,16 +37,17 @@ class Programs:
         measures: Measures,
         optimizer,
         dtype: str,
+        precision: str | None,
         check_finite: bool,
         rank: int = 0,
         ranks: int = 1,
         sync_batch_norm: bool = False,
     ):
-        """Makes nothing yet. dtype: the type of the model's float inputs. check_finite: a loss that is not finite ends
-        the training, unless the optimizer skips such steps. rank, ranks: this process's number, and the number of
-        processes that train together."""
+        """Makes nothing yet. dtype: the type of the model's float inputs. precision: that of the graph; None takes any.
+        check_finite: a loss that is not finite ends the training, unless the optimizer skips such steps. rank, ranks:
+        this process's number, and the number of processes that train together."""
         self.model, self.measures, self._optimizer = model, measures, optimizer
-        self.dtype = dtype
+        self.dtype, self._precision = dtype, precision
         self._rank, self.ranks, self._synchronized = rank, ranks, sync_batch_norm
         self.skips = bool(getattr(optimizer, "skip_nonfinite", False) or getattr(optimizer, "loss_scale", None))
         self.stops = check_finite and not self.skips
@@ -72,7 +73,14 @@ class Programs:
         """The graph of the model or of its layers that have been called, else a new one."""
         if self._graph is None:
             known = (layer.graph for layer in self.model._tree() if layer.graph is not None)
-            self._graph = next(known, None) or Graph()
+            graph = next(known, None) or Graph(precision=self._precision or "float32")
+            if self._precision not in (None, graph.precision):
+                raise mistake(
+                    "Trainer",
+                    f'Expected the precision "{graph.precision}" of the graph in which the model was called, got '
+                    f'"{self._precision}"',
+                )
+            self._graph = graph
         return self._graph
 
     @property

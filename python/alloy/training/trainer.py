@@ -61,7 +61,8 @@ class Trainer:
     model that was called before is trained in the graph of that call.
 
     dtype: "float16" or "bfloat16": the model gets its floats in that type, and computes in it; variables, losses and
-    statistics stay float32. float16 needs an optimizer with loss_scale=al.LossScale().
+    statistics stay float32. float16 needs an optimizer with loss_scale=al.LossScale(). precision: "float32" or "tf32",
+    as of al.Graph; the default is that of the graph in which the model was called before, else "float32".
 
     check_finite: a loss that is NaN or infinite ends the training with FloatingPointError, which names the step and the
     first tensor that is not finite. That step and the steps in flight behind it change no variable of the model or the
@@ -91,6 +92,7 @@ class Trainer:
         *,
         loss_weights=None,
         dtype: str = "float32",
+        precision: str | None = None,
         seed: int = 0,
         check_finite: bool = True,
         steps_per_dispatch: int = 1,
@@ -118,12 +120,15 @@ class Trainer:
             raise mistake("Trainer", "Expected one step in a dispatch beside verify_every, got steps_per_dispatch")
         if dtype != "float32" and not is_half(dtype):
             raise mistake("Trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}')
+        if precision not in (None, "float32", "tf32"):
+            raise mistake("Trainer", f'Expected the precision "float32" or "tf32", got {precision!r}')
         measures = Measures(loss, metrics, loss_weights)
         self._programs = Programs(
             model,
             measures,
             self.optimizer,
             dtype,
+            precision,
             check_finite,
             self._rank,
             self._ranks,

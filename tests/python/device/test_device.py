@@ -114,6 +114,23 @@ def test_devices_are_looked_for_once_and_not_by_import():
 
 
 @pytest.mark.skipif(al.device().kind == "gpu", reason="only the portable framework can have another device")
+def test_a_device_rounds_only_where_it_may(tmp_path):
+    """1 + 2**-12 has more than 10 bits of mantissa."""
+    program = f"""if True:
+        import alloy as al
+        for precision in ("float32", "tf32"):
+            graph = al.Graph(precision=precision)
+            x = graph.placeholder((1, 1))
+            step = graph.compile([x], [x @ graph.constant([[1.0]]), x * 1.0])
+            step.export("{tmp_path}/step")
+            loaded = [al.load_executable("{tmp_path}/step", device=device) for device in ("remote", "cpu")]
+            for run in (step, *loaded):
+                print(*[(result.item() - 1) * 2**12 for result in run([[1 + 2**-12]])])"""
+    ran = run_on_the_remote_device(program)
+    assert ran.stdout.splitlines() == ["1.0 1.0"] * 3 + ["0.0 1.0"] * 2 + ["1.0 1.0"], ran.stderr
+
+
+@pytest.mark.skipif(al.device().kind == "gpu", reason="only the portable framework can have another device")
 def test_another_device_than_the_cpu():
     """It is the default one, computes what the CPU computes, and says which op it lacks."""
     program = """if True:

@@ -73,7 +73,7 @@ def test_below_the_facade_there_is_no_objective_c(part):
 
 
 def test_the_cpu_is_one_device_among_others():
-    """It is named where devices are listed, and only who bears a null, or has shared memory, asks where the host sees it."""
+    """It is named where devices are listed, and only who bears a null or has shared memory asks for it."""
     portable = CSRC / "portable"
     naming, asking = set(), set()
     for path in of_layers("portable"):
