@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "compiler/edges.h"
 #include "compiler/items.h"
 #include "compiler/offsets.h"
 #include "compiler/uses.h"
@@ -52,6 +53,7 @@ class Planner {
     size_t first = 0;
     plan_.steps = emit(first);
     emit_copies_out();
+    if (device_.lanes() > 1) find_edges(plan_);
     return std::move(plan_);
   }
 
@@ -139,7 +141,12 @@ class Planner {
     }
     if (item.kind != Item::Kind::kCall) return;
     pack_weights(*item.op);  // changes how much scratch the kernel needs
-    scratch_bytes_ = std::max(scratch_bytes_, kernels_.of(*item.op).scratch_bytes());
+    if (const size_t bytes = kernels_.of(*item.op).scratch_bytes(); device_.lanes() == 1) {
+      shared_scratch_bytes_ = std::max(shared_scratch_bytes_, bytes);
+    } else if (bytes > 0) {
+      scratch_of_[item.op] = buffers_.size();
+      buffers_.push_back({.bytes = bytes, .first = i, .last = i});
+    }
     for (uint32_t r = 0; r < item.op->results.size(); ++r) {
       const Value v = items_.root(item.op->result(r));
       if (!places_.contains(v) && !buffer_of_.contains(v) && !take_over(*item.op, i, v)) new_buffer(v);
@@ -188,6 +195,9 @@ class Planner {
     if (it == buffer_of_.end()) return false;
     Buffer& buffer = buffers_[it->second];
     if (buffer.last != i || buffer.taken_at == i || buffer.bytes != v.type().byte_count()) return false;
+    const auto may_run_beside = [&](size_t reader) { return reader < i && i - reader < device_.lanes(); };
+    const std::vector<size_t>& readers = uses_.readers(old);
+    if (std::any_of(readers.begin(), readers.end(), may_run_beside)) return false;
     buffer.taken_at = i;
     buffer.last = uses_.last_item(v);
     buffer.contents.emplace_back(i, v);
@@ -223,11 +233,15 @@ class Planner {
 
   void lay_out() {
     std::vector<Lifetime> lifetimes;
-    for (const Buffer& buffer : buffers_) lifetimes.push_back({aligned(buffer.bytes), buffer.first, buffer.last});
+    // Steps that could run at once shall not wait for each other's memory.
+    const size_t rest = device_.lanes() - 1;
+    for (const Buffer& buffer : buffers_) {
+      lifetimes.push_back({aligned(buffer.bytes), buffer.first, buffer.last + rest});
+    }
     const Offsets offsets = assign_offsets(lifetimes);
     for (size_t b = 0; b < buffers_.size(); ++b) buffers_[b].offset = offsets.of[b];
     plan_.scratch_offset = offsets.end;
-    plan_.packed_weights_offset = plan_.scratch_offset + aligned(scratch_bytes_);
+    plan_.packed_weights_offset = plan_.scratch_offset + aligned(shared_scratch_bytes_);
     for (PackedWeights& weights : plan_.packed_weights) weights.offset += plan_.packed_weights_offset;
     plan_.arena_bytes = plan_.packed_weights_offset + packed_weights_bytes_;
   }
@@ -242,7 +256,7 @@ class Planner {
     std::partial_sum(change.begin(), change.end(), change.begin());
     const size_t peak = std::max_element(change.begin(), change.end()) - change.begin();
     for (const Buffer& buffer : buffers_) {
-      if (peak < buffer.first || peak > buffer.last) continue;
+      if (peak < buffer.first || peak > buffer.last || buffer.contents.empty()) continue;
       const auto next = std::find_if(buffer.contents.begin(), buffer.contents.end(),
                                      [&](const auto& entry) { return entry.first > peak; });
       const Value v = std::prev(next)->second;
@@ -294,6 +308,8 @@ class Planner {
     Step step{.kind = Step::Kind::kCall, .kernel = kernels_.take(op), .op = &op};
     for (const Value& v : op.operands) step.operands.push_back(place_of(v));
     for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of(op.result(r)));
+    const auto own = scratch_of_.find(&op);
+    step.scratch = own == scratch_of_.end() ? plan_.scratch_offset : buffers_[own->second].offset;
     if (packed_ < plan_.packed_weights.size() && plan_.packed_weights[packed_].kernel == step.kernel.get()) {
       const PackedWeights& weights = plan_.packed_weights[packed_++];
       step.operands[weights.operand] = {Place::Kind::kArena, weights.offset};
@@ -335,7 +351,8 @@ class Planner {
   ValueMap<Place> places_;
   ValueMap<size_t> buffer_of_;
   std::vector<Buffer> buffers_;
-  size_t scratch_bytes_ = 0, packed_weights_bytes_ = 0;
+  std::unordered_map<const Op*, size_t> scratch_of_;  // buffers, on a device with several lanes
+  size_t shared_scratch_bytes_ = 0, packed_weights_bytes_ = 0;
   size_t packed_ = 0;  // how many of the packed weights have their step
   std::vector<CopyOut> result_copies_, late_copies_;
   std::vector<Detour> detours_;

@@ -62,7 +62,7 @@ size_t Executor::add(Call::Kind kind, const Step& step) {
   const auto* const kernel = static_cast<const Kernel*>(step.kernel.get());
   // If the number of threads changed during planning, there are kernels for both numbers.
   if (kernel != nullptr && kernel->threads() != threads_) threads_ = 0;
-  Call call{kind, &step, kernel, pointers_.size(), 0, step.bytes, 0};
+  Call call{kind, &step, kernel, pointers_.size(), 0, step.bytes, step.scratch, 0};
   for (const Place& place : step.operands) resolve(place);
   call.results = pointers_.size();
   for (const Place& place : step.results) resolve(place);
@@ -176,7 +176,6 @@ void Executor::end_before(size_t at) const {
 template <bool kTimed>
 void Executor::run_steps(const std::atomic<bool>& interrupted, const std::function<void(size_t)>* on_result) {
   auto ended = on_result == nullptr ? ends_.end() : ends_.begin();
-  std::byte* const scratch = base_ + plan_.scratch_offset;
   const auto start = kTimed ? Clock::now() : Clock::time_point();
   const auto elapsed = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
   int64_t now = 0;
@@ -188,7 +187,7 @@ void Executor::run_steps(const std::atomic<bool>& interrupted, const std::functi
     std::byte* const* outputs = pointers_.data() + call.results;
     size_t next = i + 1;
     switch (call.kind) {
-      case Call::Kind::kKernel: call.kernel->run(operands, outputs, scratch); break;
+      case Call::Kind::kKernel: call.kernel->run(operands, outputs, base_ + call.scratch); break;
       case Call::Kind::kCopy: std::memcpy(outputs[0], operands[0], call.bytes); break;
       case Call::Kind::kJump: next = call.target; break;
       case Call::Kind::kJumpIfNot: next = is_zero(operands[0], call.bytes) ? call.target : next; break;

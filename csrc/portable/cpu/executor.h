@@ -42,7 +42,7 @@ class Executor final : public device::Executor {
     const device::Step* step;
     const Kernel* kernel;
     size_t operands, results;  // positions in pointers_
-    size_t bytes;              // as in Step
+    size_t bytes, scratch;     // as in Step
     size_t target;
   };
   void line_up(const std::vector<device::Step>& steps);

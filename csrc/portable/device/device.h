@@ -128,6 +128,9 @@ class Device {
 
   // ---- computation ----
 
+  // How many steps of a plan can run at once. With more than one, steps name those that they follow (Step::follows),
+  // and as many steps in a row use different memory for what they write.
+  virtual size_t lanes() const noexcept { return 1; }
   // A power of two of which each offset in an arena is a multiple.
   virtual size_t alignment() const noexcept = 0;
   virtual const FusionPolicy& fusion_policy() const noexcept = 0;

@@ -33,8 +33,12 @@ struct Step {
   std::vector<Place> operands = {};  // the predicate of kIf and kLoop: `bytes` bytes, false if they are all zero
   std::vector<Place> results = {};
   size_t bytes = 0;
+  size_t scratch = 0;          // offset of the kernel's scratch in the arena
   const ir::Op* op = nullptr;  // the op of a call
   std::array<std::vector<Step>, 2> regions = {};
+  // Positions, ascending, of the earlier steps beside this one that must end before it begins; whatever else it must
+  // follow, those follow. Empty on a device with one lane, which runs steps in their order.
+  std::vector<size_t> follows = {};
 };
 
 // Calls f for all calls and copies, depth first. Profiles are in this order.
@@ -81,6 +85,7 @@ struct Plan {
   std::vector<ConstantBytes> constants;
   std::vector<int64_t> variables;  // slots, ascending
   size_t arena_bytes = 0;          // values, scratch, and packed weights
+  // The scratch that all kernels share is between the two; with several lanes it is among the values instead.
   size_t scratch_offset = 0, packed_weights_offset = 0;
   std::vector<ir::Value> at_peak;  // the values in the arena at the step that needs the most memory
 };

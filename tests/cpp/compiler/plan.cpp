@@ -1,5 +1,6 @@
-// Tests plans: a plan run on symbols shows that every step finds its operands where the plan says; that kernels work in
-// place only where they can; where the few values with promised places go; and the regions of a small plan.
+// Tests plans: a plan run on symbols shows that every step finds its operands where the plan says, in every order that
+// its edges allow; that kernels work in place only where they can; where the few values with promised places go; and
+// the regions and edges of small plans.
 #include "compiler/plan.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "compiler/passes.h"
 #include "cpu/device.h"
+#include "device/executor.h"
 #include "ir/text/text.h"
 #include "ir/transform/gradients.h"
 #include "ir/transform/rewrite.h"
@@ -126,6 +128,24 @@ class Machine {
     for (size_t i = 0; i < steps.size() && !::testing::Test::HasFatalFailure(); ++i) run(steps[i], i);
   }
 
+  // Runs steps in an order that only their edges restrict: next is always the last step of those that may begin.
+  void run_by_edges(const std::vector<Step>& steps) {
+    by_edges_ = true;
+    std::vector<bool> has_run(steps.size());
+    for (size_t count = 0; count < steps.size() && !::testing::Test::HasFatalFailure(); ++count) {
+      size_t next = steps.size();
+      const auto may_begin = [&](const Step& step) {
+        return std::all_of(step.follows.begin(), step.follows.end(), [&](size_t i) { return has_run[i]; });
+      };
+      do {
+        ASSERT_GT(next, 0u) << "no step may begin";
+        --next;
+      } while (has_run[next] || !may_begin(steps[next]));
+      has_run[next] = true;
+      run(steps[next], next);
+    }
+  }
+
   Symbol read(const Place& place, size_t bytes) const {
     if (place.kind == Place::Kind::kNowhere) return bytes == 0 ? kZeroBytes : kGarbage;
     if (bytes == 0) return kZeroBytes;
@@ -166,7 +186,7 @@ class Machine {
   void run(const Step& step, size_t position) {
     SCOPED_TRACE("step " + std::to_string(position));
     ASSERT_LT(++count_, 100000u);
-    const auto run_region = [&](size_t k) { run(step.regions[k]); };
+    const auto run_region = [&](size_t k) { by_edges_ ? run_by_edges(step.regions[k]) : run(step.regions[k]); };
     const auto holds = [&] { return is_true(read(step.operands[0], step.bytes)); };
     switch (step.kind) {
       case Step::Kind::kCall: call(step); break;
@@ -196,7 +216,8 @@ class Machine {
     ASSERT_EQ(step.operands.size(), op.operands.size());
     ASSERT_EQ(step.results.size(), op.results.size());
     const size_t scratch_bytes = step.kernel->scratch_bytes();
-    ASSERT_LE(plan_.scratch_offset + scratch_bytes, plan_.packed_weights_offset);
+    ASSERT_LE(step.scratch + scratch_bytes, plan_.packed_weights_offset);
+    erase(step.scratch, scratch_bytes);
     std::vector<Symbol> operands;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       operands.push_back(read(step.operands[i], op.operands[i].type().byte_count()));
@@ -218,6 +239,7 @@ class Machine {
     const Meaning meaning(op, operands);
     for (uint32_t r = 0; r < op.results.size(); ++r) {
       const size_t bytes = op.results[r].byte_count();
+      ASSERT_FALSE(overlap(step.results[r], bytes, {Place::Kind::kArena, step.scratch}, scratch_bytes));
       write(step.results[r], bytes, meaning(op.result(r)));
     }
   }
@@ -226,8 +248,53 @@ class Machine {
   const Graph& graph_;
   std::map<std::pair<Place::Kind, size_t>, Symbol> named_;
   std::map<size_t, Range> arena_;
+  bool by_edges_ = false;
   size_t count_ = 0;  // of the steps that have run
 };
+
+// A kernel of the CPU, but with so much scratch.
+class OtherScratch final : public device::Kernel {
+ public:
+  OtherScratch(std::unique_ptr<device::Kernel> kernel, size_t scratch)
+      : kernel_(std::move(kernel)), scratch_(scratch) {}
+  size_t scratch_bytes() const override { return scratch_; }
+  bool in_place(size_t operand, size_t result) const override { return kernel_->in_place(operand, result); }
+  std::optional<size_t> prepacked_operand() const override { return kernel_->prepacked_operand(); }
+  size_t take_prepacked() override { return kernel_->take_prepacked(); }
+
+ private:
+  const std::unique_ptr<device::Kernel> kernel_;
+  const size_t scratch_;
+};
+
+// The CPU with two lanes, for plans that nobody runs.
+class TwoLanes final : public device::Device {
+ public:
+  explicit TwoLanes(size_t scratch) : scratch_(scratch) {}
+  size_t lanes() const noexcept override { return 2; }
+  size_t alignment() const noexcept override { return cpu::cpu_device().alignment(); }
+  std::unique_ptr<device::Kernel> make_kernel(const Op& op) const override {
+    return std::make_unique<OtherScratch>(cpu::cpu_device().make_kernel(op), scratch_);
+  }
+
+  std::string_view kind() const noexcept override { return "two lanes"; }
+  std::string_view name() const noexcept override { return kind(); }
+  std::shared_ptr<device::Storage> allocate(size_t) override { return nullptr; }
+  std::shared_ptr<device::Storage> adopt(void*, size_t, std::function<void()>) override { return nullptr; }
+  std::unique_ptr<device::Stream> make_stream() override { return nullptr; }
+  uint64_t memory_size() const noexcept override { return 0; }
+  bool has_unified_memory() const noexcept override { return false; }
+  host::Status status() const override { return {}; }
+  const device::FusionPolicy& fusion_policy() const noexcept override { return cpu::cpu_device().fusion_policy(); }
+  std::unique_ptr<Graph> lower(const Graph&) const override { return nullptr; }
+  bool fold(const Op&, const std::byte* const*, std::byte*) const override { return false; }
+  std::unique_ptr<device::Executor> make_executor(Plan, std::shared_ptr<device::Arena>) override { return nullptr; }
+
+ private:
+  const size_t scratch_;
+};
+
+const TwoLanes kTwoLanes(0), kTwoLanesWithScratch(64);
 
 // A graph on its way to a plan.
 struct Planned {
@@ -237,7 +304,7 @@ struct Planned {
   Plan plan;
 
   Planned(const std::vector<Feed>& given, const std::vector<Value>& results, const std::vector<Op*>& effects,
-          bool optimize) {
+          bool optimize, const device::Device& device = cpu::cpu_device()) {
     Specialized special = specialize(given, results, effects);
     auto& outputs = special.graph->body().results;
     outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
@@ -248,14 +315,14 @@ struct Planned {
     auto& planned = graph->body().results;
     feeds.assign(planned.begin(), planned.begin() + static_cast<long>(given.size()));
     planned.erase(planned.begin(), planned.begin() + static_cast<long>(given.size()));
-    plan = make_plan(cpu::cpu_device(), *graph, feeds, slots);
+    plan = make_plan(device, *graph, feeds, slots);
   }
 
   // Runs the plan on symbols and compares the results with the graph's definition.
-  void check() const {
+  void check(bool by_edges = false) const {
     const Meaning meaning(*graph, feeds);
     Machine machine(plan, *graph, feeds, slots);
-    machine.run(plan.steps);
+    by_edges ? machine.run_by_edges(plan.steps) : machine.run(plan.steps);
     if (::testing::Test::HasFatalFailure()) return;
     const auto& results = graph->body().results;
     const size_t count = results.size() - slots.size();
@@ -294,6 +361,9 @@ TEST(Plan, EveryStepFindsWhatItNeeds) {
       const Planned planned(random.feeds, random.results, random.effects, optimize);
       SCOPED_TRACE(print(*planned.graph));
       planned.check();
+      const Planned in_lanes(random.feeds, random.results, random.effects, optimize, kTwoLanesWithScratch);
+      in_lanes.check();
+      in_lanes.check(true);
       if (HasFailure()) return;
     }
   }
@@ -594,9 +664,9 @@ TEST(Plan, KnowsWhatLivesAtThePeak) {
   EXPECT_GT(compared, 50u);
 }
 
-// ---- regions ----
+// ---- regions and edges ----
 
-// The steps in a line, such as "tanh, if {copy} {log}".
+// The steps in a line, such as "tanh, exp<0, if {copy} {log}<0 1": behind "<" the steps that each follows.
 std::string outline(const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) {
@@ -610,8 +680,17 @@ std::string outline(const std::vector<Step>& steps) {
     if (step.kind == Step::Kind::kIf || step.kind == Step::Kind::kLoop) {
       for (const std::vector<Step>& region : step.regions) text += " {" + outline(region) + "}";
     }
+    for (const size_t i : step.follows) text += (i == step.follows[0] ? "<" : " ") + std::to_string(i);
   }
   return text;
+}
+
+std::string outline(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects,
+                    const device::Device& device = kTwoLanes) {
+  const Planned planned(feeds, results, effects, false, device);
+  planned.check();
+  if (device.lanes() > 1) planned.check(true);
+  return outline(planned.plan.steps);
 }
 
 TEST(Plan, RegionsAreInsideTheirStep) {
@@ -631,7 +710,57 @@ TEST(Plan, RegionsAreInsideTheirStep) {
       [&] { return std::vector{graph.value(OpCode::log, {x})}; });
   const Value y = graph.value(OpCode::sqrt, {branches->result()});
   const std::vector<Feed> feeds = {{x, x.type()}, {flag, flag.type()}};
-  EXPECT_EQ(outline(Planned(feeds, {y}, {}, false).plan.steps), "if {copy, loop {less} {tanh, cos}, exp} {log}, sqrt");
+  EXPECT_EQ(outline(feeds, {y}, {}, cpu::cpu_device()), "if {copy, loop {less} {tanh, cos}, exp} {log}, sqrt");
+  EXPECT_EQ(outline(feeds, {y}, {}), "if {copy, loop {less} {tanh, cos<0}<0, exp<1} {log}, sqrt<0");
+}
+
+TEST(Plan, BranchesOfADiamondDoNotFollowEachOther) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({8}));
+  const Value t = graph.value(OpCode::tanh, {x}), e = graph.value(OpCode::exp, {t}), c = graph.value(OpCode::cos, {t});
+  const Value sum = graph.value(OpCode::add, {e, c});
+  EXPECT_EQ(outline({{x, x.type()}}, {sum}, {}), "tanh, exp<0, cos<0, add<1 2");
+  EXPECT_EQ(outline({{x, x.type()}}, {sum}, {}, cpu::cpu_device()), "tanh, exp, cos, add") << "one lane";
+}
+
+TEST(Plan, MemoryIsWrittenAgainOnceItsValueWasRead) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({8}));
+  std::vector<Value> sums;
+  for (const OpCode code : {OpCode::tanh, OpCode::exp, OpCode::cos}) {
+    sums.push_back(graph.value(OpCode::sum, {graph.value(code, {x})}, {{Attr::kAxes, Dims{0}}}));
+  }
+  // The exponential has memory of its own, because it may run beside the first sum.
+  EXPECT_EQ(outline({{x, x.type()}}, sums, {}), "tanh, sum<0, exp, sum<2, cos<1, sum<4");
+}
+
+TEST(Plan, AVariableIsWrittenOnceItsOldValueWasRead) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({8})), flag = placeholder(graph, bools({})), v = variable(graph, f32({8})),
+              w = variable(graph, f32({8}));
+  const std::vector<Feed> feeds = {{x, x.type()}, {flag, flag.type()}};
+  const Value old = graph.value(OpCode::tanh, {v});
+  EXPECT_EQ(outline(feeds, {old}, {assign(graph, v, graph.value(OpCode::exp, {x})), assign(graph, w, x)}),
+            "tanh, exp<0, copy");
+  // A conditional reads what its regions read.
+  Op* branches =
+      if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::cos, {v})}; }, [&] { return std::vector{x}; });
+  EXPECT_EQ(outline(feeds, {branches->result()}, {assign(graph, v, graph.value(OpCode::exp, {x}))}),
+            "if {cos} {copy}, exp<0");
+}
+
+// The third step uses the first one's scratch again.
+TEST(Plan, StepsThatMayRunAtOnceHaveScratchOfTheirOwn) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({8}));
+  std::vector<Value> results;
+  for (const OpCode code : {OpCode::tanh, OpCode::exp, OpCode::cos}) results.push_back(graph.value(code, {x}));
+  const Planned planned({{x, x.type()}}, results, {}, false, kTwoLanesWithScratch);
+  EXPECT_EQ(outline(planned.plan.steps), "tanh, exp, cos<0");
+  EXPECT_NE(planned.plan.steps[0].scratch, planned.plan.steps[1].scratch);
+  EXPECT_EQ(planned.plan.steps[0].scratch, planned.plan.steps[2].scratch);
+  EXPECT_EQ(planned.plan.arena_bytes, 128u);
+  EXPECT_EQ(planned.plan.scratch_offset, 128u) << "among the values";
 }
 
 }  // namespace
