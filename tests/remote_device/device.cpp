@@ -1,7 +1,8 @@
 // A device for the tests that is as different from the CPU as possible. The host can read its memory only where that is
-// shared. It computes on a thread of its own, later than requested. It fuses and folds nothing. It rounds operands of
-// products where it may. It lacks the ops in ALLOY_REMOTE_LACKS, separated by commas. If ALLOY_REMOTE_TELLS is set, it
-// says when it is looked for. A second build of the framework has it as its default device (tests/CMakeLists.txt).
+// shared. It computes on a thread of its own, later than requested, and in an order of its own. It fuses and folds
+// nothing. It rounds operands of products where it may. It lacks the ops in ALLOY_REMOTE_LACKS, separated by commas. If
+// ALLOY_REMOTE_TELLS is set, it says when it is looked for. A second build of the framework has it as its default
+// device (tests/CMakeLists.txt).
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +32,8 @@ using device::Step;
 
 // Differs from the CPU's, so that a plan shows which device was asked.
 constexpr size_t kAlignment = 128;
+
+constexpr size_t kScratchBytes = 200;
 
 // A thread of the device. If it cannot be asked any more, in a forked child or at the end of the process, the caller
 // does the work, which then only frees or refuses.
@@ -149,11 +152,35 @@ class RemoteStream final : public device::Stream {
 class RemoteKernel final : public device::Kernel {
  public:
   explicit RemoteKernel(Computation computation) : computation_(std::move(computation)) {}
-  void run(const std::byte* const* operands, std::byte* const* results) const { computation_(operands, results); }
+  size_t scratch_bytes() const override { return kScratchBytes; }
+  // Leaves nothing of what was in the scratch.
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
+    std::memset(scratch, 0xa5, kScratchBytes);
+    computation_(operands, results);
+    std::memset(scratch, 0x5a, kScratchBytes);
+  }
 
  private:
   const Computation computation_;
 };
+
+// Puts steps in an order that only edges restrict: next is always the last step of those that may begin.
+void reorder(std::vector<Step>& steps) {
+  std::vector<Step> reordered;
+  std::vector<bool> has_run(steps.size());
+  while (reordered.size() < steps.size()) {
+    size_t next = steps.size() - 1;
+    const auto may_begin = [&] {
+      const std::vector<size_t>& follows = steps[next].follows;
+      return !has_run[next] && std::all_of(follows.begin(), follows.end(), [&](size_t i) { return has_run[i]; });
+    };
+    while (!may_begin()) --next;
+    has_run[next] = true;
+    for (std::vector<Step>& region : steps[next].regions) reorder(region);
+    reordered.push_back(std::move(steps[next]));
+  }
+  steps = std::move(reordered);
+}
 
 // A run of a plan, which looks up every place when it is needed.
 struct Run {
@@ -166,7 +193,8 @@ struct Run {
     for (const Step& step : steps) {
       switch (step.kind) {
         case Step::Kind::kCall:
-          static_cast<const RemoteKernel&>(*step.kernel).run(all_at(step.operands).data(), all_at(step.results).data());
+          static_cast<const RemoteKernel&>(*step.kernel)
+              .run(all_at(step.operands).data(), all_at(step.results).data(), arena + step.scratch);
           break;
         case Step::Kind::kCopy: std::memcpy(at(step.results[0]), at(step.operands[0]), step.bytes); break;
         case Step::Kind::kIf: execute(step.regions[is_true(step) ? 0 : 1]); break;
@@ -212,7 +240,9 @@ struct Run {
 class RemoteExecutor final : public device::Executor {
  public:
   RemoteExecutor(device::Plan plan, std::shared_ptr<device::Arena> arena)
-      : plan_(std::move(plan)), arena_(std::move(arena), plan_.arena_bytes) {}
+      : plan_(std::move(plan)), arena_(std::move(arena), plan_.arena_bytes) {
+    reorder(plan_.steps);
+  }
 
   const device::Plan& plan() const override { return plan_; }
 
@@ -229,7 +259,7 @@ class RemoteExecutor final : public device::Executor {
   std::vector<device::StepTime> times() const override { return {}; }
 
  private:
-  const device::Plan plan_;
+  device::Plan plan_;
   device::ArenaShare arena_;
 };
 
@@ -261,6 +291,7 @@ class RemoteDevice final : public device::Device {
   host::Status status() const override { return host::process_status(); }
 
   size_t alignment() const noexcept override { return kAlignment; }
+  size_t lanes() const noexcept override { return 3; }
   const device::FusionPolicy& fusion_policy() const noexcept override { return fuses_nothing_; }
   std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const override {
     return ir::Rewriter([](ir::Rewriter&, const ir::Op&, const std::vector<ir::Value>&) { return ir::Replacement(); })

@@ -406,7 +406,10 @@ TEST(the_memory_plan_is_told) {
   NSDictionary* plan = [(id)executable performSelector:selector];
   auto number = [&](NSString* key) { return [[plan objectForKey:key] longLongValue]; };
   CHECK(number(@"variables") == 4 * 4 * 8 && number(@"feeds") == 4 * 100 * 4 && number(@"results") == 4 * 100);
-  CHECK(number(@"arena") == 4 * 100 * 8 && number(@"constants") == 0);
+  CHECK(number(@"constants") == 0);
+  // The second device (tests/remote_device) runs kernels at once, whose scratch is therefore among the values.
+  const long long values = 4 * 100 * 8;
+  CHECK([the_device() hasUnifiedMemory] ? number(@"arena") == values : number(@"arena") > values);
   // A plan takes no memory before the first run.
   NSArray *inputs = list(tensor_data(random_array({100, 4}))), *results = list(tensor_data(random_array({100, 1})));
   const NSUInteger before = [the_device() currentAllocatedSize];
