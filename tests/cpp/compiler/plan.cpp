@@ -279,7 +279,7 @@ class TwoLanes final : public device::Device {
 
   std::string_view kind() const noexcept override { return "two lanes"; }
   std::string_view name() const noexcept override { return kind(); }
-  std::shared_ptr<device::Storage> allocate(size_t) override { return nullptr; }
+  std::shared_ptr<device::Storage> allocate(size_t, device::StorageMode) override { return nullptr; }
   std::shared_ptr<device::Storage> adopt(void*, size_t, std::function<void()>) override { return nullptr; }
   std::unique_ptr<device::Stream> make_stream() override { return nullptr; }
   uint64_t memory_size() const noexcept override { return 0; }
