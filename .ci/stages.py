@@ -14,7 +14,7 @@ BUDGETS = {
     "compile": 220,
     "test": 690,  # with the programs of tests/programs, by one clang++; make test-clangs tries all that there are
     "test-types": 40,
-    "test-arm64": 40,
+    "test-arm64": 500,
     "test-kills": 20,
     "docs": 60,
     "test-all-macos13": 300,

@@ -2,13 +2,13 @@
 # Runs a command as on a machine with an arm64 processor and Debian 13: g++ and clang++ compile for that processor,
 # python is one of it, and the kernel hands its programs to an emulator, qemu. The packages are unpacked in build/arm64.
 #   arm64.sh <command> [argument...]
-# Needs root, Debian and the .venv of `make setup`, for CMake and Ninja. Where the packages or the emulator cannot be had, says so and ends
-# with status 3.
+# Needs root, Debian and the .venv of `make setup`, for CMake and Ninja. Where the packages or the emulator cannot be
+# had, says so and ends with status 77.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 place=$top/build/arm64
 root=$place/root bin=$place/bin
-refuse() { echo "arm64: not run: $1"; exit 3; }
+refuse() { echo "arm64: not run: $1"; exit 77; }
 
 [ "$(id -u)" = 0 ] || refuse "root is needed."
 command -v apt-get >/dev/null || refuse "packages of arm64 come from apt-get, which is not here."
@@ -107,5 +107,5 @@ export PATH="$place/venv/bin:$bin:$top/.venv/bin:$PATH"
 export PIP_NO_BUILD_ISOLATION=0 # that is: without isolation
 export OBJCXX="$bin/clang++"
 export CMAKE_TOOLCHAIN_FILE="$place/toolchain.cmake" DPKG_ADMINDIR="$place/apt/dpkg"
-export LD_LIBRARY_PATH="$root/usr/lib/aarch64-linux-gnu" # where auditwheel looks; other processors' libraries are skipped
+export LD_LIBRARY_PATH="$root/usr/lib/aarch64-linux-gnu" # where auditwheel looks; other programs skip its libraries
 "$@"
