@@ -462,14 +462,14 @@ def test_the_next_batch_is_loaded_while_a_step_computes():
 
 def test_profile_of_the_input():
     def slow(x, y):
-        time.sleep(0.004)
+        time.sleep(0.025)  # an example; a step takes less than a millisecond
         return x, y
 
     trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.1))
     trainer.fit(linear(40), 1, 4, progress=False)
     before = [v.numpy() for v in trainer.model.variables]
     profile = trainer.profile_input(al.data.from_arrays(*linear(40)).map(slow).batch(4), batches=5)
-    assert profile.batches == 5 and profile.load > 0.015 > profile.step and profile.waited <= profile.both
+    assert profile.batches == 5 and profile.load > 0.1 > profile.step and profile.waited <= profile.both
     assert "means of 5 batches" in str(profile)
     for value, variable in zip(before, trainer.model.variables):
         np.testing.assert_array_equal(variable.numpy(), value, "nothing was trained")
