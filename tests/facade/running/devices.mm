@@ -65,7 +65,8 @@ TEST(they_are_listed) {
 
 TEST(the_host_sees_what_is_not_private) {
   const float numbers_of_host[] = {1, 2, 3};
-  for (MTLResourceOptions options : {MTLResourceStorageModeShared, MTLResourceStorageModeManaged}) {
+  constexpr MTLResourceOptions kManaged = 1 << 4;  // MTLResourceStorageModeManaged, which iOS lacks
+  for (MTLResourceOptions options : {MTLResourceOptions{MTLResourceStorageModeShared}, kManaged}) {
     id<MTLBuffer> seen = [[remote().device newBufferWithBytes:numbers_of_host length:12 options:options] autorelease];
     float* contents = static_cast<float*>([seen contents]);
     CHECK(std::memcmp(contents, numbers_of_host, 12) == 0);
