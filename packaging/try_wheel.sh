@@ -8,6 +8,7 @@ set -eu
 
 # Second half, inside the namespace: try_wheel.sh --hidden <clean python> <try_wheel.py>
 if [ "$1" = --hidden ]; then
+  unset LD_LIBRARY_PATH
   system=${QEMU_LD_PREFIX:-} # where emulated programs find theirs
   hide() { [ ! -e "$system$1" ] || mount --bind /dev/null "$system$1"; }
   for directory in /etc/GNUstep /usr/lib/GNUstep /usr/share/GNUstep /usr/include/GNUstep; do
