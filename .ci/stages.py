@@ -14,10 +14,10 @@ BUDGETS = {
     "compile": 220,
     "test": 690,  # with the programs of tests/programs, by one clang++; make test-clangs tries all that there are
     "test-types": 40,
-    "test-arm64": 500,
+    "test-arm64": 600,
     "test-kills": 20,
     "docs": 60,
-    "test-all-macos13": 300,
+    "test-all-macos13": 350,
     "test-all-remote": 450,
 }
 

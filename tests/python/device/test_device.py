@@ -126,7 +126,7 @@ def test_a_device_rounds_only_where_it_may(tmp_path):
             loaded = [al.load_executable("{tmp_path}/step", device=device) for device in ("remote", "cpu")]
             for run in (step, *loaded):
                 print(*[(result.item() - 1) * 2**12 for result in run([[1 + 2**-12]])])"""
-    ran = run_on_the_remote_device(program)
+    ran = run_on_the_remote_device(program, ALLOY_PRETEND="")  # macOS 13 has no packages
     assert ran.stdout.splitlines() == ["1.0 1.0"] * 3 + ["0.0 1.0"] * 2 + ["1.0 1.0"], ran.stderr
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import alloy as al
 from alloy._core import op_table
+from kinds import HAS_PACKAGES
 
 MULTIPLY = {row["name"] for row in op_table() if any(name == "precision" for name, _, _ in row["attributes"])}
 
@@ -50,9 +51,12 @@ def test_every_product_and_gradient_has_it():
 def test_the_cpu_computes_the_same_bits(tmp_path):
     given = np.random.default_rng(1).normal(size=(2, 4, 4, 4)).astype(np.float32)
     exact, rounded = (graph.compile([x], fetches) for graph, x, fetches in (network(), network(precision="tf32")))
-    rounded.export(tmp_path / "step")
+    steps = [rounded]
+    if HAS_PACKAGES:
+        rounded.export(tmp_path / "step")
+        steps.append(al.load_executable(tmp_path / "step"))
     wanted = exact(given)
-    for step in (rounded, al.load_executable(tmp_path / "step")):
+    for step in steps:
         for a, b in zip(wanted, step(given)):
             np.testing.assert_array_equal(a, b)
 
