@@ -31,7 +31,7 @@ elseif(failed)
   endif()
   if(OneDNN_VERSION VERSION_LESS 3.2)
     message(FATAL_ERROR "oneDNN 3.2 or newer is missing; install it with: apt-get install libdnnl-dev "
-                        "(Debian 13, Ubuntu 24.10 or newer).")
+                        "(Debian 13 or newer).")
   endif()
 else()
   string(REPLACE "\n" ";" location "${location}")

@@ -71,7 +71,7 @@ install(TARGETS mpsgraph AlloyObjC LIBRARY DESTINATION alloy)
 install(DIRECTORY "${portable}/include/" DESTINATION alloy/include)
 install(FILES "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def" DESTINATION alloy/include/MetalPerformanceShadersGraph)
 file(GLOB foundation "${GNUstep_INCLUDE_DIR}/Foundation" "${GNUstep_INCLUDE_DIR}/GNUstepBase"
-     "${GNUstep_INCLUDE_DIR}/CoreFoundation")  # the last since GNUstep Base 1.30
+     "${GNUstep_INCLUDE_DIR}/CoreFoundation")  # the last not in GNUstep Base 1.28
 install(DIRECTORY ${foundation} "${GNUstep_GCC_INCLUDE_DIR}/objc" DESTINATION alloy/include/GNUstep)
 set(PROJECT_VERSION "${SKBUILD_PROJECT_VERSION_FULL}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/package/alloy.pc" "${PROJECT_BINARY_DIR}/alloy.pc" @ONLY)

@@ -38,10 +38,9 @@ Dir::Cache "$apt";
 Dir::Etc::sourcelist "$apt/sources";
 Dir::Etc::sourceparts "$apt/none";
 END
-  APT_CONFIG=$apt/conf apt-get update
-  APT_CONFIG=$apt/conf apt-get install -y --no-install-recommends --download-only libgnustep-base-dev \
-    "libobjc-$gcc-dev" "libstdc++-$gcc-dev" libdnnl-dev libhwy-dev libgtest-dev \
-    python3 libpython3-dev
+  APT_CONFIG=$apt/conf apt-get update &&
+    APT_CONFIG=$apt/conf apt-get install -y --no-install-recommends --download-only libgnustep-base-dev \
+      "libobjc-$gcc-dev" "libstdc++-$gcc-dev" libdnnl-dev libhwy-dev python3 libpython3-dev || return 1
   for package in "$apt"/archives/*.deb; do
     dpkg -x "$package" "$root"
     # What dpkg-query needs to know whose a file is.

@@ -14,6 +14,7 @@ work=build/wheel
 rm -rf "$work"
 mkdir -p "$work" "$out"
 rm -f "$out"/alloy_mpsgraph-*.tar.gz
+# arm64.sh brings what builds wheels, and tells pip so by this variable, which "build" does not know.
 python -m build --sdist ${PIP_NO_BUILD_ISOLATION:+--no-isolation --skip-dependency-check} --outdir "$out" .
 python -m pip wheel --no-deps --wheel-dir "$work/built" "$out"/alloy_mpsgraph-*.tar.gz
 python -m auditwheel repair --strip --wheel-dir "$work/repaired" "$work"/built/*.whl

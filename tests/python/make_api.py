@@ -5,6 +5,7 @@ with python/alloy/_core.pyi."""
 import inspect
 import pathlib
 import re
+import textwrap
 
 import alloy as al
 
@@ -25,7 +26,8 @@ def text() -> str:
     header = pathlib.Path(al.OpLibrary.include, "alloy", "op_library.h").read_text()
     header = re.sub(r"/\*.*?\*/|//[^\n]*", "", header, flags=re.S)
     lines += [line.rstrip() for line in header.splitlines() if line.strip()]
-    return "\n".join(lines) + "\n"
+    wrapped = textwrap.TextWrapper(120, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrapped.fill(line) for line in lines) + "\n"
 
 
 def _lines(path, value):
