@@ -1,5 +1,5 @@
 // A device for the tests that is as different from the CPU as possible. The host can read its memory only where that is
-// shared. It computes on a thread of its own, later than requested, and in an order of its own. It fuses and folds
+// shared. Runs begin and end on threads of its own, later than requested, and in an order of its own. It fuses and folds
 // nothing. It rounds operands of products where it may. It lacks the ops in ALLOY_REMOTE_LACKS, separated by commas. If
 // ALLOY_REMOTE_TELLS is set, it says when it is looked for. A second build of the framework has it as its default
 // device (tests/CMakeLists.txt).
@@ -11,8 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <mutex>
 #include <semaphore>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,6 +23,7 @@
 #include "device/added_devices.h"
 #include "device/arena.h"
 #include "device/executor.h"
+#include "host/event.h"
 #include "host/work_queue.h"
 #include "ir/transform/rewrite.h"
 #include "kernel.h"
@@ -35,46 +39,18 @@ constexpr size_t kAlignment = 128;
 
 constexpr size_t kScratchBytes = 200;
 
-// A thread of the device. If it cannot be asked any more, in a forked child or at the end of the process, the caller
-// does the work, which then only frees or refuses.
-class Processor {
- public:
-  static Processor& computing() {
-    static Processor& processor = *new Processor;
-    return processor;
-  }
-  // A second thread: a copy waits for no run, which may never end.
-  static Processor& copying() {
-    static Processor& processor = *new Processor;
-    return processor;
-  }
-
-  // Runs f on the thread and returns when it is done; throws f's exceptions.
-  template <class F>
-  void run(const F& f) {
-    if (is_own) return f();
-    std::binary_semaphore done(0);
-    std::exception_ptr thrown;
-    const host::Status status = queue_.submit([&] {
-      is_own = true;
-      try {
-        f();
-      } catch (...) {
-        thrown = std::current_exception();
-      }
-      is_own = false;
-      done.release();
-    });
-    if (!status.ok()) return f();
-    done.acquire();
-    if (thrown) std::rethrow_exception(thrown);
-  }
-
- private:
-  static thread_local bool is_own;
-  host::WorkQueue queue_;
-};
-thread_local bool Processor::is_own = false;
+// Copies on a thread of the device and returns when that is done. A copy waits for no run, which may never end. If the
+// thread cannot be asked any more, in a forked child or at the end of the process, the caller copies.
+void copy_there(const std::function<void()>& copy) {
+  static host::WorkQueue& queue = *new host::WorkQueue;
+  std::binary_semaphore done(0);
+  const host::Status status = queue.submit([&] {
+    copy();
+    done.release();
+  });
+  if (status.ok()) done.acquire();
+  else copy();
+}
 
 // Makes an address that is no pointer of the host.
 uintptr_t take_addresses(size_t bytes) {
@@ -95,16 +71,16 @@ class RemoteStorage final : public device::Storage {
   ~RemoteStorage() override { counters_.allocated_bytes -= size(); }
 
   void read(size_t offset, void* to, size_t bytes) override {
-    Processor::copying().run([&] { std::memcpy(to, bytes_.get() + offset, bytes); });
+    copy_there([&] { std::memcpy(to, bytes_.get() + offset, bytes); });
     counters_.bytes_from_device += bytes;
   }
   void write(size_t offset, const void* from, size_t bytes) override {
-    Processor::copying().run([&] { std::memcpy(bytes_.get() + offset, from, bytes); });
+    copy_there([&] { std::memcpy(bytes_.get() + offset, from, bytes); });
     counters_.bytes_to_device += bytes;
   }
   void copy_rows(Rows to, Storage& source, Rows from, size_t row_bytes, size_t count) override {
     const std::byte* const bytes = static_cast<RemoteStorage&>(source).remote_bytes();
-    Processor::copying().run([&] {
+    copy_there([&] {
       std::byte* written = bytes_.get() + to.offset;
       const std::byte* read = bytes + from.offset;
       for (size_t i = 0; i < count; ++i, written += to.pitch, read += from.pitch) {
@@ -113,7 +89,7 @@ class RemoteStorage final : public device::Storage {
     });
   }
   void fill(size_t offset, size_t bytes, uint8_t value) override {
-    Processor::copying().run([&] { std::memset(bytes_.get() + offset, value, bytes); });
+    copy_there([&] { std::memset(bytes_.get() + offset, value, bytes); });
   }
   uintptr_t address() const noexcept override { return address_; }
   std::byte* host_bytes() noexcept override { return mode_ == device::StorageMode::kShared ? bytes_.get() : nullptr; }
@@ -130,7 +106,18 @@ class RemoteStorage final : public device::Storage {
 
 std::byte* bytes_of(device::Storage& storage) { return static_cast<RemoteStorage&>(storage).remote_bytes(); }
 
-// Never on the caller's thread, even if the queue is idle.
+class RemoteFence final : public host::Fence {
+ public:
+  bool is_over() override { return end_->value() > 0; }
+  void wait() override { end_->wait(1); }
+  void then(std::function<void()> action) override { end_->notify(1, std::move(action)); }
+  void reach() { end_->signal(1); }
+
+ private:
+  const std::shared_ptr<host::Event> end_ = std::make_shared<host::Event>();
+};
+
+// Items never run on the caller's thread, even if the queue is idle. What they begin has a thread of its own.
 class RemoteStream final : public device::Stream {
  public:
   host::Status run(ir::Callable work) override {
@@ -143,10 +130,31 @@ class RemoteStream final : public device::Stream {
     return status;
   }
   host::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
-  host::Status wait() override { return queue_.wait(); }
+
+  host::FenceRef fence() override {
+    std::lock_guard lock(mutex_);
+    return last_ && !last_->is_over() ? last_ : nullptr;
+  }
+  void follow(const host::FenceRef& fence) override {
+    if (fence && !fence->is_over() && fence != this->fence()) begin([fence] { fence->wait(); });
+  }
+  // Throws std::runtime_error at the end of the process.
+  void begin(std::function<void()> work) {
+    auto end = std::make_shared<RemoteFence>();
+    const host::Status status = begun_.submit([work = std::move(work), end] {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));  // later than the caller might think
+      work();
+      end->reach();
+    });
+    if (!status.ok()) throw std::runtime_error(status.message);
+    std::lock_guard lock(mutex_);
+    last_ = std::move(end);
+  }
 
  private:
-  host::WorkQueue queue_;
+  host::WorkQueue queue_, begun_;
+  std::mutex mutex_;
+  host::FenceRef last_;
 };
 
 class RemoteKernel final : public device::Kernel {
@@ -185,8 +193,10 @@ void reorder(std::vector<Step>& steps) {
 // A run of a plan, which looks up every place when it is needed.
 struct Run {
   const device::Plan& plan;
-  const device::Arguments& arguments;
-  std::byte* arena;
+  const std::vector<device::ArrayMemory> feeds, results;
+  const std::vector<std::shared_ptr<device::Storage>> variables;
+  const device::Interruption interruption;
+  const std::shared_ptr<device::Storage> arena;
   bool has_written = false;  // a variable
 
   void execute(const std::vector<Step>& steps) {
@@ -194,16 +204,14 @@ struct Run {
       switch (step.kind) {
         case Step::Kind::kCall:
           static_cast<const RemoteKernel&>(*step.kernel)
-              .run(all_at(step.operands).data(), all_at(step.results).data(), arena + step.scratch);
+              .run(all_at(step.operands).data(), all_at(step.results).data(), bytes_of(*arena) + step.scratch);
           break;
         case Step::Kind::kCopy: std::memcpy(at(step.results[0]), at(step.operands[0]), step.bytes); break;
         case Step::Kind::kIf: execute(step.regions[is_true(step) ? 0 : 1]); break;
         case Step::Kind::kLoop:
           for (execute(step.regions[0]); is_true(step); execute(step.regions[0])) {
             execute(step.regions[1]);
-            if (host::runs_shall_end() || (arguments.interrupted != nullptr && *arguments.interrupted)) {
-              throw device::Interrupted(has_written);
-            }
+            if (host::runs_shall_end() || interruption.requested()) throw device::Interrupted(has_written);
           }
       }
       has_written |= device::writes_variable(step);
@@ -227,11 +235,11 @@ struct Run {
     };
     switch (place.kind) {
       case Place::Kind::kNowhere: return nullptr;
-      case Place::Kind::kFeed: return array(arguments.feeds[place.index]);
-      case Place::Kind::kResult: return array(arguments.results[place.index]);
-      case Place::Kind::kVariable: return bytes_of(*arguments.variables[plan.variables[place.index]]);
+      case Place::Kind::kFeed: return array(feeds[place.index]);
+      case Place::Kind::kResult: return array(results[place.index]);
+      case Place::Kind::kVariable: return bytes_of(*variables[plan.variables[place.index]]);
       case Place::Kind::kConstant: return const_cast<std::byte*>(plan.constants[place.index].data());
-      case Place::Kind::kArena: return arena + place.index;
+      case Place::Kind::kArena: return bytes_of(*arena) + place.index;
     }
     std::abort();
   }
@@ -246,11 +254,18 @@ class RemoteExecutor final : public device::Executor {
 
   const device::Plan& plan() const override { return plan_; }
 
-  bool run(const device::Arguments& arguments) override {
-    const device::ArenaShare::Use use = arena_.use();
-    Processor::computing().run([&] {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));  // later than the caller might think
-      Run{plan_, arguments, bytes_of(use.storage)}.execute(plan_.steps);
+  bool run(const device::Arguments& arguments, device::Stream& stream, device::Outcome& outcome) override {
+    const device::ArenaShare::Use use = arena_.use(stream);
+    const auto copy = [](const auto& span) { return std::vector(span.begin(), span.end()); };
+    Run begun{plan_, copy(arguments.feeds), copy(arguments.results), copy(arguments.variables), arguments.interruption,
+              use.storage()};
+    static_cast<RemoteStream&>(stream).begin([&outcome, run = std::move(begun)]() mutable {
+      if (!outcome.ok()) return;
+      try {
+        run.execute(run.plan.steps);
+      } catch (const std::exception& error) {
+        outcome.fail({error.what()});
+      }
     });
     return true;
   }

@@ -82,7 +82,6 @@ class CpuStream final : public device::Stream {
  public:
   host::Status run(ir::Callable work) override { return queue_.run(work); }
   host::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
-  host::Status wait() override { return queue_.wait(); }
 
  private:
   host::WorkQueue queue_;

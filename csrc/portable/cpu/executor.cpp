@@ -13,8 +13,6 @@ using Clock = std::chrono::steady_clock;
 using device::Place;
 using device::Step;
 
-const std::atomic<bool> kNobody{false};
-
 bool is_zero(const std::byte* bytes, size_t count) {
   return std::all_of(bytes, bytes + count, [](std::byte b) { return b == std::byte{0}; });
 }
@@ -106,8 +104,8 @@ void Executor::resolve(const Place& place) {
 }
 
 void Executor::use_arena(const device::ArenaShare::Use& use) {
-  if (!use.as_left) prepacked_.assign(plan_.packed_weights.size(), std::nullopt);
-  std::byte* const base = use.storage.host_bytes();
+  if (!use.as_left()) prepacked_.assign(plan_.packed_weights.size(), std::nullopt);
+  std::byte* const base = use.storage()->host_bytes();
   if (base == base_) return;
   base_ = base;
   for (const Patch& patch : inside_) pointers_[patch.pointer] = base_ + patch.place.index;
@@ -145,17 +143,16 @@ void Executor::prepack(const device::Arguments& arguments) {
   }
 }
 
-bool Executor::run(const device::Arguments& arguments) {
+bool Executor::run(const device::Arguments& arguments, device::Stream& stream, device::Outcome&) {
   const FlushDenormals mode;
   const Team team;
   if (team.threads() != threads_) return false;
-  const device::ArenaShare::Use use = arena_.use();
+  const device::ArenaShare::Use use = arena_.use(stream);
   use_arena(use);
   patch(arguments);
   prepack(arguments);
-  const std::atomic<bool>& interrupted = arguments.interrupted == nullptr ? kNobody : *arguments.interrupted;
-  if (times_.empty()) run_steps<false>(interrupted, arguments.on_result);
-  else run_steps<true>(interrupted, arguments.on_result);
+  if (times_.empty()) run_steps<false>(arguments.interruption, arguments.on_result);
+  else run_steps<true>(arguments.interruption, arguments.on_result);
   return true;
 }
 
@@ -174,13 +171,13 @@ void Executor::end_before(size_t at) const {
 }
 
 template <bool kTimed>
-void Executor::run_steps(const std::atomic<bool>& interrupted, const std::function<void(size_t)>* on_result) {
+void Executor::run_steps(const device::Interruption& interruption, const std::function<void(size_t)>* on_result) {
   auto ended = on_result == nullptr ? ends_.end() : ends_.begin();
   const auto start = kTimed ? Clock::now() : Clock::time_point();
   const auto elapsed = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
   int64_t now = 0;
   for (size_t i = 0; i < calls_.size();) {
-    if (interrupted.load(std::memory_order_relaxed) || host::runs_shall_end()) [[unlikely]]
+    if (interruption.requested() || host::runs_shall_end()) [[unlikely]]
       end_before(i);
     const Call& call = calls_[i];
     std::byte* const* operands = pointers_.data() + call.operands;

@@ -18,7 +18,7 @@ class Executor final : public device::Executor {
   Executor(device::Plan plan, std::shared_ptr<device::Arena> arena);
 
   const device::Plan& plan() const override { return plan_; }
-  bool run(const device::Arguments& arguments) override;
+  bool run(const device::Arguments& arguments, device::Stream& stream, device::Outcome& outcome) override;
   void set_profiling(bool on) override { times_.assign(on ? calls_.size() : 0, {}); }
   std::vector<device::StepTime> times() const override;
 
@@ -53,7 +53,7 @@ class Executor final : public device::Executor {
   void prepack(const device::Arguments& arguments);
   void find_ends();
   template <bool kTimed>
-  void run_steps(const std::atomic<bool>& interrupted, const std::function<void(size_t)>* on_result);
+  void run_steps(const device::Interruption& interruption, const std::function<void(size_t)>* on_result);
   void end_before(size_t call) const;
 
   const device::Plan plan_;

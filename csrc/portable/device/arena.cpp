@@ -27,18 +27,20 @@ ArenaShare::~ArenaShare() {
   if (std::unique_lock lock(arena_->running_, std::try_to_lock); lock) arena_->trim();
 }
 
-ArenaShare::Use ArenaShare::use() {
+ArenaShare::Use ArenaShare::use(Stream& stream) {
   std::unique_lock lock(arena_->running_);
+  stream.follow(arena_->last_);
   arena_->trim();
   std::shared_ptr<Storage>& storage = arena_->storage_;
   const bool is_large_enough = storage && storage->size() >= wanted_;
   if (!is_large_enough) {
+    host::wait_for(arena_->last_);
     storage.reset();  // free the old memory before allocating
     storage = arena_->device_.allocate(wanted_);
     if (!storage) throw std::bad_alloc();
   }
   const bool as_left = std::exchange(arena_->user_, this) == this && is_large_enough;
-  return {std::move(lock), *storage, as_left};
+  return Use(std::move(lock), *arena_, stream, as_left);
 }
 
 }  // namespace alloy::device

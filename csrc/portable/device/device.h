@@ -12,6 +12,7 @@
 
 #include "device/fusion_policy.h"
 #include "device/kernel.h"
+#include "host/fence.h"
 #include "host/work_queue.h"
 
 namespace alloy::device {
@@ -63,20 +64,23 @@ class Storage {
   size_t size_;
 };
 
-// Runs work of a device in order. Every member may be called from every thread.
+// Runs work of a device in order: items on threads of the host, and what these begin on the device. Every member may be
+// called from every thread, but those of the device's work only by an item.
 class Stream {
  public:
   virtual ~Stream() = default;
 
-  // Runs `work` in turn and returns when it is done. If the stream is idle, `work` runs on the calling thread, and
-  // nothing is allocated. Fails, without running `work`, after a fork and at the end of the process.
+  // Runs the item `work` in turn and returns when it is done. If the stream is idle, `work` runs on the calling thread,
+  // and nothing is allocated. Fails, without running `work`, after a fork and at the end of the process.
   virtual host::Status run(ir::Callable work) = 0;
 
-  // Runs `work` later and returns at once; fails as run does.
+  // Runs the item `work` later and returns at once; fails as run does.
   virtual host::Status submit(std::function<void()> work) = 0;
 
-  // Returns when all work given so far is done.
-  virtual host::Status wait() = 0;
+  // The end of all that has begun on the device so far.
+  virtual host::FenceRef fence() { return nullptr; }
+  // Lets what begins on the device from now on wait for the fence, which may be another stream's.
+  virtual void follow(const host::FenceRef& fence) { host::wait_for(fence); }
 };
 
 // Counters of a device. They may be read at any time, and are exact when the device's streams are idle.

@@ -22,7 +22,7 @@ CommandList::Phase CommandList::phase() const {
 
 host::Status CommandList::error() const {
   std::lock_guard lock(mutex_);
-  return error_;
+  return phase_ == Phase::kFailed ? outcome_.status() : host::Status();
 }
 
 double CommandList::scheduled_time() const {
@@ -40,10 +40,10 @@ double CommandList::end_time() const {
   return end_time_;
 }
 
-bool CommandList::add(std::function<host::Status()> command, std::function<void()> if_skipped) {
+bool CommandList::add(Command command) {
   std::lock_guard lock(mutex_);
   if (phase_ >= Phase::kCommitted) return false;
-  commands_.push_back({std::move(command), std::move(if_skipped)});
+  commands_.push_back(std::move(command));
   return true;
 }
 
@@ -54,7 +54,16 @@ host::Status CommandList::enqueue(device::Stream& stream) {
     phase_ = Phase::kEnqueued;
     has_place_ = true;
   }
-  return stream.submit([self = shared_from_this()] { self->wait_for_commit_and_execute(); });
+  return stream.submit([self = shared_from_this(), &stream] {
+    {
+      std::unique_lock lock(self->mutex_);
+      while (self->phase_ < Phase::kCommitted) {
+        if (self->abandoned_ || host::process_is_ending()) return;
+        self->changed_.wait_for(lock, host::kLookInterval);
+      }
+    }
+    self->execute(stream);
+  });
 }
 
 host::Status CommandList::commit(device::Stream& stream, Observer observer) {
@@ -67,11 +76,11 @@ host::Status CommandList::commit(device::Stream& stream, Observer observer) {
       return {};
     }
   }
-  host::Status status = stream.submit([self = shared_from_this()] { self->execute(); });
+  host::Status status = stream.submit([self = shared_from_this(), &stream] { self->execute(stream); });
   if (!status.ok()) {
     const Observer dropped = std::exchange(observer_, {});  // drops what keeps the list's owner alive
+    outcome_.fail(status);
     std::lock_guard lock(mutex_);
-    error_ = status;
     phase_ = Phase::kFailed;
     handled_ = true;
     changed_.notify_all();
@@ -101,23 +110,17 @@ void CommandList::wait_until_scheduled() {
   changed_.wait(lock, [&] { return phase_ >= Phase::kScheduled; });
 }
 
+void CommandList::wait_until_finished() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return phase_ >= Phase::kCompleted; });
+}
+
 void CommandList::wait_until_handled() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return handled_; });
 }
 
-void CommandList::wait_for_commit_and_execute() {
-  {
-    std::unique_lock lock(mutex_);
-    while (phase_ < Phase::kCommitted) {
-      if (abandoned_ || host::process_is_ending()) return;
-      changed_.wait_for(lock, host::kLookInterval);
-    }
-  }
-  execute();
-}
-
-void CommandList::execute() {
+void CommandList::execute(device::Stream& stream) {
   const double scheduled = now_seconds();
   {
     std::lock_guard lock(mutex_);
@@ -133,17 +136,16 @@ void CommandList::execute() {
     std::lock_guard lock(mutex_);
     start_time_ = start;
   }
-  host::Status status;
-  for (const Command& command : commands_) {
-    if (status.ok()) status = command.run();
-    else if (command.if_skipped) command.if_skipped();
-  }
+  for (const Command& command : commands_) command(stream, outcome_);
+  host::after(stream.fence(), [self = shared_from_this(), observer = std::move(observer)] { self->finish(observer); });
+}
+
+void CommandList::finish(const Observer& observer) {
   commands_.clear();
   {
     std::lock_guard lock(mutex_);
     end_time_ = now_seconds();
-    error_ = status;
-    phase_ = status.ok() ? Phase::kCompleted : Phase::kFailed;
+    phase_ = outcome_.ok() ? Phase::kCompleted : Phase::kFailed;
     changed_.notify_all();
   }
   observer.on_finished();

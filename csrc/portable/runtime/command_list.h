@@ -1,4 +1,4 @@
-// The life of a command buffer: encoding, commit, execution in its turn on a stream, waiting.
+// The life of a command buffer: encoding, commit, its turn on a stream, the end of what it began there, waiting.
 #pragma once
 
 #include <condition_variable>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/outcome.h"
 
 namespace alloy::runtime {
 
@@ -17,8 +18,9 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   // Phases only advance.
   enum class Phase { kEncoding, kEnqueued, kCommitted, kScheduled, kCompleted, kFailed };
 
-  // Called on the stream: `on_scheduled` before the first command, `on_finished` after the last. The list counts as
-  // handled once finish_handling() has been called as well.
+  // `on_scheduled` is called by an item of the stream before the first command, `on_finished` at the end of all that the
+  // commands began, maybe on a thread of the device, which must not wait. The list counts as handled once
+  // finish_handling() has been called as well.
   struct Observer {
     std::function<void()> on_scheduled;
     std::function<void()> on_finished;
@@ -35,14 +37,16 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   double start_time() const;
   double end_time() const;
 
-  // Adds a command; false if the list is already committed. If an earlier command has failed, `if_skipped` (may be
-  // null) is called instead.
-  bool add(std::function<host::Status()> command, std::function<void()> if_skipped);
+  // Computes at once or begins something on the stream. It is called even if the outcome is a failure already.
+  using Command = std::function<void(device::Stream& stream, device::Outcome& outcome)>;
+
+  // Adds a command; false if the list is already committed. It is destroyed after the end of the list.
+  bool add(Command command);
 
   // Reserves the next turn of `stream`, which then waits for the commit. A second call does nothing.
   host::Status enqueue(device::Stream& stream);
 
-  // Hands the list over to `stream`, or to the turn reserved before. May be called once.
+  // Hands the list over to `stream`, which lives until the end, or to the turn reserved before. May be called once.
   host::Status commit(device::Stream& stream, Observer observer);
 
   // Gives up the turn of a list that will never be committed.
@@ -55,12 +59,14 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   // Blocks until the commands are about to start.
   void wait_until_scheduled();
 
-  // Blocks until the commands are done and finish_handling() has been called.
+  // Blocks until the commands are done.
+  void wait_until_finished();
+  // Blocks until finish_handling() has been called as well.
   void wait_until_handled();
 
  private:
-  void execute();
-  void wait_for_commit_and_execute();
+  void execute(device::Stream& stream);
+  void finish(const Observer& observer);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -68,14 +74,10 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   bool has_place_ = false;
   bool abandoned_ = false;
   bool handled_ = false;
-  host::Status error_;
+  device::Outcome outcome_;
   double scheduled_time_ = 0;
   double start_time_ = 0;
   double end_time_ = 0;
-  struct Command {
-    std::function<host::Status()> run;
-    std::function<void()> if_skipped;
-  };
   std::vector<Command> commands_;
   Observer observer_;
 };

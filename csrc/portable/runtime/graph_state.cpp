@@ -93,11 +93,13 @@ void GraphState::allocate_variables(const std::vector<size_t>& bytes,
 
 void GraphState::read_variables(const std::vector<int64_t>& slots, const std::function<void(device::Storage&)>& read) {
   std::lock_guard lock(running_);
+  host::wait_for(last_);
   for (const int64_t slot : slots) read(*variables_[static_cast<size_t>(slot)]);
 }
 
 void GraphState::take_variables_to(device::Device& device) {
   if (device_ == &device) return;
+  host::wait_for(last_);
   std::vector<std::shared_ptr<device::Storage>> taken;
   std::vector<std::byte> contents;
   for (const auto& storage : variables_) {
@@ -122,11 +124,13 @@ size_t GraphState::variable_bytes(const Program& program) {
 
 void GraphState::set_profiling(Program& program, bool on) {
   std::lock_guard lock(running_);
+  host::wait_for(last_);
   program.set_profiling(on);
 }
 
 std::vector<device::StepTime> GraphState::times(const Program& program) {
   std::lock_guard lock(running_);
+  host::wait_for(last_);
   return program.times();
 }
 
@@ -167,32 +171,55 @@ class Packed {
 
 }  // namespace
 
-host::Status Run::operator()() const {
-  std::lock_guard lock(state_->running_);
-  const struct Running {
-    GraphState& state;
-    ~Running() { state.is_running_ = false; }
-  } running{*state_};
-  state_->interrupted_ = false;
-  state_->is_running_ = true;
-  host::Status status{guard([&] {
-    state_->take_variables_to(program_->device());
+void Run::operator()(device::Stream& stream, device::Outcome& outcome) const {
+  if (!outcome.ok()) return;
+  GraphState& state = *state_;
+  std::lock_guard lock(state.running_);
+  const uint64_t number = ++state.begun_;
+  const host::Status status{guard([&] {
+    state.take_variables_to(program_->device());
+    stream.follow(state.last_);
     const Packed feeds(feeds_, overwritten_), results(results_);
+    const bool is_in_place = feeds.is_in_place() && results.is_in_place();
+    if (!is_in_place) host::wait_for(stream.fence());  // arrays are copied by the host
     feeds.fetch();
-    for (int64_t slot : program_->written()) ++state_->versions_[slot];
+    for (int64_t slot : program_->written()) ++state.versions_[slot];
     const bool tells = on_result_ && results.is_in_place();
-    program_->run({feeds.get(), results.get(), state_->variables_, state_->versions_, &state_->interrupted_,
-                   tells ? &on_result_ : nullptr});
-    results.give_back();
+    program_->run({feeds.get(),
+                   results.get(),
+                   state.variables_,
+                   state.versions_,
+                   {&state.interrupted_, number},
+                   tells ? &on_result_ : nullptr},
+                  stream, outcome);
+    if (is_in_place) return;
+    host::wait_for(stream.fence());
+    if (outcome.ok()) results.give_back();
   })};
+  if (!status.ok()) outcome.fail(status);
   ++program_->device().counters().dispatches;
-  return status;
+  state.last_ = stream.fence();
+  host::after(state.last_, [kept = state_] { ++kept->ended_; });
 }
 
-host::Status Run::operator()(const host::EventList& events, const std::function<bool()>& condition) const {
-  host::Status status = events.wait_all();
-  if (status.ok() && (!condition || condition())) status = (*this)();
-  events.signal_all();
+void Run::operator()(device::Stream& stream, device::Outcome& outcome, const host::EventList& events,
+                     const std::function<bool()>& condition) const {
+  if (outcome.ok()) {
+    const host::Status status = events.wait_all([&](const host::FenceRef& fence) { stream.follow(fence); });
+    if (!status.ok()) outcome.fail(status);
+    if (condition) host::wait_for(stream.fence());
+    if (!condition || condition()) (*this)(stream, outcome);
+  }
+  events.signal_all_after(stream.fence());
+}
+
+host::Status Run::run_now(device::Stream& stream, device::Outcome& outcome, const host::EventList& events) const {
+  host::FenceRef end;
+  const host::Status status = stream.run([&] {
+    (*this)(stream, outcome, events);
+    end = stream.fence();
+  });
+  host::wait_for(end);
   return status;
 }
 

@@ -50,17 +50,18 @@ class GraphState {
   // Allocates the variables of a graph that had none, with these sizes by slot, and calls `fill` with each.
   void allocate_variables(const std::vector<size_t>& bytes,
                           const std::function<void(size_t slot, device::Storage&)>& fill);
-  // Calls `read` with the memory of the variables, in this order. No run is in progress meanwhile.
+  // Calls `read` with the memory of the variables, in this order. No run is in flight meanwhile.
   void read_variables(const std::vector<int64_t>& slots, const std::function<void(device::Storage&)>& read);
-  // Interrupts the run in progress (device::Interrupted); false if there is none. Never waits.
+  // Interrupts the runs in flight (device::Interrupted); false if there is none. Never waits.
   bool interrupt() {
-    if (!is_running_) return false;
-    interrupted_ = true;
+    const uint64_t begun = begun_;
+    if (ended_ == begun) return false;
+    interrupted_ = begun;
     return true;
   }
   // Bytes of the variables that the program uses.
   size_t variable_bytes(const Program& program);
-  // Like Program::set_profiling and Program::times, while no run of the graph is in progress.
+  // Like Program::set_profiling and Program::times, while no run of the graph is in flight.
   void set_profiling(Program& program, bool on);
   std::vector<device::StepTime> times(const Program& program);
 
@@ -71,8 +72,10 @@ class GraphState {
   using Key = std::vector<uint64_t>;
   void take_variables_to(device::Device& device);
 
-  std::atomic<bool> is_running_{false}, interrupted_{false};
-  std::mutex running_;                                       // held by runs; guards the next three members
+  // Runs that have begun and ended, and the number of the last one that is interrupted.
+  std::atomic<uint64_t> begun_{0}, ended_{0}, interrupted_{0};
+  std::mutex running_;                                       // held while a run begins; guards the next four members
+  host::FenceRef last_;                                      // the end of the last run
   device::Device* device_;                                   // the device of the variables
   std::vector<std::shared_ptr<device::Storage>> variables_;  // by slot
   std::vector<uint64_t> versions_;                           // of their contents, by slot
@@ -82,7 +85,7 @@ class GraphState {
   size_t most_programs_ = 64;  // size of the map at which destroyed programs are removed from it
 };
 
-// One run of a program with its feeds and results: copyable work for a stream.
+// One run of a program with its feeds and results: a copyable command of a list.
 class Run {
  public:
   // Arrays are in the program's order. Each has the elements of the program's type, with any strides. `overwritten`
@@ -98,10 +101,15 @@ class Run {
   // Sets what is called with the positions of results during the run (device::Arguments::on_result).
   void set_on_result(std::function<void(size_t)> on_result) { on_result_ = std::move(on_result); }
 
-  host::Status operator()() const;
-  // The same, after waiting for the events; signals them when the run is over, whether it succeeded or not. If there is
-  // a condition and it is false by then, computes nothing.
-  host::Status operator()(const host::EventList& events, const std::function<bool()>& condition = nullptr) const;
+  // Begins the run on the stream, of which the caller is an item, unless the outcome is a failure already. This object
+  // and the outcome must live until the stream's fence.
+  void operator()(device::Stream& stream, device::Outcome& outcome) const;
+  // The same, behind the events; signals them when the run is over, whether it succeeded, failed or was skipped. If
+  // there is a condition and it is false by then, computes nothing.
+  void operator()(device::Stream& stream, device::Outcome& outcome, const host::EventList& events,
+                  const std::function<bool()>& condition = nullptr) const;
+  // Runs in the stream's turn and returns when the run is over; fails as Stream::run does.
+  host::Status run_now(device::Stream& stream, device::Outcome& outcome, const host::EventList& events = {}) const;
 
  private:
   std::shared_ptr<GraphState> state_;

@@ -49,8 +49,8 @@ void Program::prepare() {
   executor_->set_profiling(is_profiling_);
 }
 
-void Program::run(const device::Arguments& arguments) {
-  while (!executor_->run(arguments)) prepare();
+void Program::run(const device::Arguments& arguments, device::Stream& stream, device::Outcome& outcome) {
+  while (!executor_->run(arguments, stream, outcome)) prepare();
 }
 
 void Program::set_profiling(bool on) { executor_->set_profiling(is_profiling_ = on); }

@@ -127,7 +127,9 @@ std::vector<Bytes> computed(const std::shared_ptr<GraphState>& state, const Requ
     }
   }
   for (const Type& type : program->result_types()) results.push_back(packed_array(type));
-  EXPECT_EQ(runtime::Run(state, program, fed, results, {})().message, "");
+  device::Outcome outcome;
+  EXPECT_TRUE(runtime::Run(state, program, fed, results, {}).run_now(*cpu::cpu_device().make_stream(), outcome).ok());
+  EXPECT_EQ(outcome.status().message, "");
   std::vector<Bytes> out;
   for (size_t i = 0; i < results.size(); ++i) {
     const auto* bytes = reinterpret_cast<const char*>(results[i].storage->host_bytes());

@@ -31,6 +31,12 @@ device::ArrayMemory array_over(void* bytes, const Type& type) {
   return {&cpu(), cpu().adopt(bytes, type.byte_count(), nullptr), layout};
 }
 
+void run_now(Program& program, const device::Arguments& arguments) {
+  const std::unique_ptr<device::Stream> stream = cpu().make_stream();
+  device::Outcome outcome;
+  program.run(arguments, *stream, outcome);
+}
+
 // A program with the memory of its variables.
 class Runner {
  public:
@@ -61,7 +67,7 @@ class Runner {
       std::fill(t.bytes.begin(), t.bytes.end(), std::byte{0xa5});
       out_arrays.push_back(array_over(t.bytes.data(), t.type));
     }
-    program_.run({in_arrays, out_arrays, variables, {}});
+    run_now(program_, {in_arrays, out_arrays, variables, {}});
     std::vector<Array> results;
     for (size_t i = 0; i < in.size(); ++i) EXPECT_EQ(in[i].bytes, fed[i].bytes) << "a run wrote into its feeds";
     for (const Tensor& t : out) results.push_back(t.array());
@@ -160,7 +166,7 @@ TEST(Program, WeightsAreLaidOutOnceAVersion) {
                               results[] = {array_over(out.data(), y.type())};
     const std::shared_ptr<device::Storage> variables[] = {cpu().adopt(weights.data(), w.type().byte_count(), nullptr)};
     using Versions = std::span<const uint64_t>;
-    program.run({feeds, results, variables, version ? Versions(&*version, 1) : Versions()});
+    run_now(program, {feeds, results, variables, version ? Versions(&*version, 1) : Versions()});
     EXPECT_TRUE(std::all_of(out.begin(), out.end(), [&](float v) { return v == out[0]; }));
     return out[0] / (3 * 3 * 16);
   };

@@ -287,7 +287,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
   const auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   if (has_handlers(executionDescriptor)) {
     id<MTLCommandBuffer> buffer = commit_run(commandQueue, prepared, executionDescriptor);
-    raise_if_failed(stream_of(commandQueue).wait());
+    wait_until_finished(buffer);
     require_success(buffer, [executionDescriptor completionHandler] != nil);
     return prepared.results;
   }

@@ -67,9 +67,10 @@ void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, 
     }];
   }
   const host::EventList& events = events_of(descriptor);
-  encode(
-      buffer, [run = prepared.run, events, condition = condition_of(buffer)] { return run(events, condition); },
-      [events] { events.signal_all(); });
+  encode_on_stream(buffer, [run = prepared.run, events, condition = condition_of(buffer)](
+                               device::Stream& stream, device::Outcome& outcome) {
+    run(stream, outcome, events, condition);
+  });
 }
 
 }  // namespace alloy::facade

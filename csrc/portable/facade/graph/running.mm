@@ -140,9 +140,9 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
 }
 
 host::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const host::EventList& events) {
-  host::Status status;
-  raise_if_failed(stream_of(queue).run([&] { status = run(events); }));
-  return status;
+  device::Outcome outcome;
+  raise_if_failed(run.run_now(stream_of(queue), outcome, events));
+  return outcome.status();
 }
 
 void require_success(id<MTLCommandBuffer> buffer, bool is_told) {

@@ -77,26 +77,44 @@ id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_p
 
 namespace {
 
-void add(AlloyCommandBuffer* buffer, std::function<host::Status()> work, std::function<void()> if_skipped) {
-  auto in_pool = [work = std::move(work)]() -> host::Status {
+void add(AlloyCommandBuffer* buffer, runtime::CommandList::Command command) {
+  auto in_pool = [command = std::move(command)](device::Stream& stream, device::Outcome& outcome) {
     @autoreleasepool {
-      return work();
+      command(stream, outcome);
     }
   };
-  const bool added = commands_of(buffer)->add(std::move(in_pool), std::move(if_skipped));
-  if (!added) raise_invalid(@"[MTLCommandBuffer] Nothing can be encoded after commit.");
+  if (!commands_of(buffer)->add(std::move(in_pool))) {
+    raise_invalid(@"[MTLCommandBuffer] Nothing can be encoded after commit.");
+  }
+}
+
+runtime::CommandList::Command on_host(std::function<host::Status()> work) {
+  return [work = std::move(work)](device::Stream& stream, device::Outcome& outcome) {
+    host::wait_for(stream.fence());
+    if (!outcome.ok()) return;
+    host::Status status = work();
+    if (!status.ok()) outcome.fail(std::move(status));
+  };
 }
 
 }  // namespace
 
-void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work, std::function<void()> if_skipped) {
+void encode_on_stream(id<MTLCommandBuffer> buffer, runtime::CommandList::Command command) {
   AlloyCommandBuffer* owner = require_command_buffer(buffer);
   require_no_encoder(owner, @"MTLCommandBuffer");
-  add(owner, std::move(work), std::move(if_skipped));
+  add(owner, std::move(command));
+}
+
+void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work) {
+  encode_on_stream(buffer, on_host(std::move(work)));
 }
 
 void encode_inside(id<MTLCommandBuffer> buffer, std::function<host::Status()> work) {
-  add(require_command_buffer(buffer), std::move(work), {});
+  add(require_command_buffer(buffer), on_host(std::move(work)));
+}
+
+void wait_until_finished(id<MTLCommandBuffer> buffer) {
+  commands_of(require_command_buffer(buffer))->wait_until_finished();
 }
 
 id<MTLDevice> owner_of(id<MTLCommandBuffer> buffer) { return [require_command_buffer(buffer)->_queue device]; }
@@ -249,22 +267,20 @@ LABEL(_label)
 }
 
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value {
-  encode(self, [event = event_of(event), value]() -> host::Status {
-    if (event->wait(value)) return {};
-    return {"The process ended before an event that a command buffer waits for was signalled."};
+  host::EventList events;
+  events.add_wait(event_of(event), value);
+  encode_on_stream(self, [events](device::Stream& stream, device::Outcome& outcome) {
+    if (!outcome.ok()) return;
+    const host::Status status = events.wait_all([&](const host::FenceRef& fence) { stream.follow(fence); });
+    if (!status.ok()) outcome.fail(status);
   });
 }
 
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value {
-  const auto signal = [event = event_of(event), value] { event->signal(value); };
   // Also after failed work, because other queues may wait for the event.
-  encode(
-      self,
-      [signal]() -> host::Status {
-        signal();
-        return {};
-      },
-      signal);
+  encode_on_stream(self, [event = event_of(event), value](device::Stream& stream, device::Outcome&) {
+    event->signal_after(stream.fence(), value);
+  });
 }
 
 - (id<MTLBlitCommandEncoder>)blitCommandEncoder {

@@ -10,6 +10,7 @@
 #include "facade/errors.h"
 #include "facade/selector.h"
 #include "host/event.h"
+#include "runtime/command_list.h"
 #include "runtime/in_flight.h"
 
 namespace alloy::facade {
@@ -127,12 +128,15 @@ id<MTLBlitCommandEncoder> new_blit_encoder(id<MTLCommandBuffer> buffer) NS_RETUR
 // The size and alignment that a buffer of the length takes in a heap of the device.
 MTLSizeAndAlign heap_size_and_align(id<MTLDevice> device, size_t length);
 
-// Adds work to the command buffer that `buffer` stands for; raises after the commit. The work runs on the stream, in an
-// autorelease pool, after all work encoded before. After a failure, the command buffer's error is set, and the rest of
-// its work is skipped: `if_skipped` is called instead. Neither may raise or throw.
-void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work, std::function<void()> if_skipped = {});
+// Adds a command to the command buffer that `buffer` stands for; raises after the commit. It is called as an item of the
+// stream, in an autorelease pool. After a failure, the command buffer's error is set. It may not raise or throw.
+void encode_on_stream(id<MTLCommandBuffer> buffer, runtime::CommandList::Command command);
+// The same for work of the host, which begins when all that was encoded before is over, and is skipped after a failure.
+void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work);
+// Waits until the commands are over, but not for handlers.
+void wait_until_finished(id<MTLCommandBuffer> buffer);
 
-// The same for the open encoder of the buffer, while encode() raises; and the end of the encoder.
+// encode() for the open encoder of the buffer, while encode() raises; and the end of the encoder.
 void encode_inside(id<MTLCommandBuffer> buffer, std::function<host::Status()> work);
 void end_encoder(id<MTLCommandBuffer> buffer);
 

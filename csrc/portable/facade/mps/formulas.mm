@@ -30,7 +30,10 @@ void encode_formula(id<MTLCommandBuffer> buffer, runtime::Formulas& formulas,
   require_on_device(buffer, result.memory);
   std::optional<runtime::Run> run;
   build([&] { run.emplace(formulas.run(settings, formula, inputs, result)); });
-  encode(buffer, [run = *run, condition = condition_of(buffer)] { return run(host::EventList(), condition); });
+  encode_on_stream(buffer, [run = *run, condition = condition_of(buffer)](
+                               device::Stream& stream, device::Outcome& outcome) {
+    run(stream, outcome, host::EventList(), condition);
+  });
 }
 
 void encode_copy(id<MTLCommandBuffer> buffer, const device::ArrayMemory& from, MPSDataType from_type,
@@ -56,7 +59,7 @@ void set_reads_left(NSUInteger& present, NSUInteger reads) {
 }
 
 void keep_until_done(id<MTLCommandBuffer> buffer, id object) {
-  encode(buffer, [kept = Retained<id>(object)] { return host::Status(); });
+  encode_on_stream(buffer, [kept = Retained<id>(object)](device::Stream&, device::Outcome&) {});
 }
 
 namespace {
@@ -97,7 +100,7 @@ id<MTLBuffer> temporary_buffer(id<MTLCommandBuffer> buffer, size_t bytes) {
       auto lease = std::make_shared<Lease>(provider, heap);
       id<MTLBuffer> made = [[heap newBufferWithLength:bytes options:[heap resourceOptions]] autorelease];
       if (made) {
-        encode(buffer, [lease] { return host::Status(); });
+        encode_on_stream(buffer, [lease](device::Stream&, device::Outcome&) {});
         return made;
       }
     }
