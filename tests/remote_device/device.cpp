@@ -1,8 +1,8 @@
 // A device for the tests that is as different from the CPU as possible. The host can read its memory only where that is
-// shared. Runs begin and end on threads of its own, later than requested, and in an order of its own. It fuses and folds
-// nothing. It rounds operands of products where it may. It lacks the ops in ALLOY_REMOTE_LACKS, separated by commas. If
-// ALLOY_REMOTE_TELLS is set, it says when it is looked for. A second build of the framework has it as its default
-// device (tests/CMakeLists.txt).
+// shared. Runs begin and end on threads of its own, later than requested, and in an order of its own. It fuses and
+// folds nothing. It rounds operands of products where it may. It lacks the ops in ALLOY_REMOTE_LACKS, separated by
+// commas. If ALLOY_REMOTE_TELLS is set, it says when it is looked for. A second build of the framework has it as its
+// default device (tests/CMakeLists.txt).
 #include <unistd.h>
 
 #include <algorithm>
@@ -257,8 +257,9 @@ class RemoteExecutor final : public device::Executor {
   bool run(const device::Arguments& arguments, device::Stream& stream, device::Outcome& outcome) override {
     const device::ArenaShare::Use use = arena_.use(stream);
     const auto copy = [](const auto& span) { return std::vector(span.begin(), span.end()); };
-    Run begun{plan_, copy(arguments.feeds), copy(arguments.results), copy(arguments.variables), arguments.interruption,
-              use.storage()};
+    Run begun{
+        plan_,        copy(arguments.feeds), copy(arguments.results), copy(arguments.variables), arguments.interruption,
+        use.storage()};
     static_cast<RemoteStream&>(stream).begin([&outcome, run = std::move(begun)]() mutable {
       if (!outcome.ok()) return;
       try {

@@ -60,11 +60,11 @@ class Executor {
 
   virtual const Plan& plan() const = 0;
 
-  // Begins a run on the stream, of which the caller is an item; the stream's fence is its end. The run is skipped if the
-  // outcome, which lives until then, is a failure when its turn comes. Returns false, without computing, if the device
-  // has changed since the plan's kernels were made; the caller must then plan the graph again. A run that fails throws
-  // std::bad_alloc if the device lacks memory, Interrupted, or another std::runtime_error; after this call returned, it
-  // tells the outcome instead.
+  // Begins a run on the stream, of which the caller is an item; the stream's fence is its end. The run is skipped if
+  // the outcome, which lives until then, is a failure when its turn comes. Returns false, without computing, if the
+  // device has changed since the plan's kernels were made; the caller must then plan the graph again. A run that fails
+  // throws std::bad_alloc if the device lacks memory, Interrupted, or another std::runtime_error; after this call
+  // returned, it tells the outcome instead.
   virtual bool run(const Arguments& arguments, Stream& stream, Outcome& outcome) = 0;
 
   // Sets whether runs measure the times of their steps from now on.

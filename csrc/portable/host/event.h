@@ -29,8 +29,8 @@ class Event : public std::enable_shared_from_this<Event> {
 
   // Blocks until the event's value is at least `value`. Returns false after `timeout`, or if the process ends first.
   bool wait(uint64_t value, std::optional<std::chrono::milliseconds> timeout = std::nullopt);
-  // Blocks until the event's value is at least `value`, or until a fence is known after which it will be: then `fence` is
-  // that one. Returns false if the process ends first.
+  // Blocks until the event's value is at least `value`, or until a fence is known after which it will be: then `fence`
+  // is that one. Returns false if the process ends first.
   bool wait_for_fence(uint64_t value, FenceRef& fence);
 
   // Calls `action` once, as soon as the event's value is at least `value`: now, or in the call of signal().
@@ -61,8 +61,8 @@ class EventList {
   // True if there are no waits and no signals.
   bool empty() const noexcept { return waits_.empty() && signals_.empty(); }
 
-  // Blocks until all waits are satisfied but for the ends of work that has begun, and calls `follow` with these; fails if
-  // the process ends first.
+  // Blocks until all waits are satisfied but for the ends of work that has begun, and calls `follow` with these; fails
+  // if the process ends first.
   Status wait_all(const std::function<void(const FenceRef&)>& follow) const;
 
   // Sets the values of all signals once the fence is over.

@@ -18,8 +18,8 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   // Phases only advance.
   enum class Phase { kEncoding, kEnqueued, kCommitted, kScheduled, kCompleted, kFailed };
 
-  // `on_scheduled` is called by an item of the stream before the first command, `on_finished` at the end of all that the
-  // commands began, maybe on a thread of the device, which must not wait. The list counts as handled once
+  // `on_scheduled` is called by an item of the stream before the first command, `on_finished` at the end of all that
+  // the commands began, maybe on a thread of the device, which must not wait. The list counts as handled once
   // finish_handling() has been called as well.
   struct Observer {
     std::function<void()> on_scheduled;

@@ -67,10 +67,9 @@ void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, 
     }];
   }
   const host::EventList& events = events_of(descriptor);
-  encode_on_stream(buffer, [run = prepared.run, events, condition = condition_of(buffer)](
-                               device::Stream& stream, device::Outcome& outcome) {
-    run(stream, outcome, events, condition);
-  });
+  encode_on_stream(buffer,
+                   [run = prepared.run, events, condition = condition_of(buffer)](
+                       device::Stream& stream, device::Outcome& outcome) { run(stream, outcome, events, condition); });
 }
 
 }  // namespace alloy::facade

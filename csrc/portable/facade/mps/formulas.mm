@@ -30,10 +30,10 @@ void encode_formula(id<MTLCommandBuffer> buffer, runtime::Formulas& formulas,
   require_on_device(buffer, result.memory);
   std::optional<runtime::Run> run;
   build([&] { run.emplace(formulas.run(settings, formula, inputs, result)); });
-  encode_on_stream(buffer, [run = *run, condition = condition_of(buffer)](
-                               device::Stream& stream, device::Outcome& outcome) {
-    run(stream, outcome, host::EventList(), condition);
-  });
+  encode_on_stream(buffer,
+                   [run = *run, condition = condition_of(buffer)](device::Stream& stream, device::Outcome& outcome) {
+                     run(stream, outcome, host::EventList(), condition);
+                   });
 }
 
 void encode_copy(id<MTLCommandBuffer> buffer, const device::ArrayMemory& from, MPSDataType from_type,
