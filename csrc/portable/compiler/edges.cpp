@@ -86,7 +86,7 @@ class EdgeFinder {
 
   Accesses accesses_of(Step& step) {
     Accesses accesses;
-    const bool is_call = step.kind == Step::Kind::kCall;
+    const bool is_call = step.op != nullptr;
     for (size_t i = 0; i < step.operands.size(); ++i) {
       add(step.operands[i], is_call ? step.op->operands[i].type().byte_count() : step.bytes, accesses.reads);
     }

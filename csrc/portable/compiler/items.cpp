@@ -171,6 +171,7 @@ class LineUp {
 device::Kernel& Kernels::of(const Op& op) {
   auto& kernel = kernels_[&op];
   if (!kernel) kernel = device_.make_kernel(op);
+  if (!kernel) kernel = make_on_host_(op);
   return *kernel;
 }
 

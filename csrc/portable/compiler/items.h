@@ -14,15 +14,17 @@ namespace alloy::compiler {
 // Makes the kernel of an op at the first request for it.
 class Kernels {
  public:
-  explicit Kernels(const device::Device& device) : device_(device) {}
+  Kernels(const device::Device& device, device::HostKernelMaker make_on_host)
+      : device_(device), make_on_host_(std::move(make_on_host)) {}
 
-  // Throws ir::Error where the device lacks the op.
+  // Throws what the makers throw.
   device::Kernel& of(const ir::Op& op);
   // Gives away a kernel that of() has made.
   std::unique_ptr<device::Kernel> take(const ir::Op& op) { return std::move(kernels_.at(&op)); }
 
  private:
   const device::Device& device_;
+  const device::HostKernelMaker make_on_host_;
   std::unordered_map<const ir::Op*, std::unique_ptr<device::Kernel>> kernels_;
 };
 
@@ -59,7 +61,7 @@ struct Items {
 };
 
 // Lists the items of the graph in the order of schedule(). The last results are the final values of the variables in
-// `slots`. Throws ir::Error for an op that the device lacks.
+// `slots`. Throws what the makers of kernels throw.
 Items line_up(const ir::Graph& graph, const std::vector<int64_t>& slots, Kernels& kernels);
 
 }  // namespace alloy::compiler

@@ -33,12 +33,13 @@ struct Buffer {
 
 class Planner {
  public:
-  Planner(const device::Device& device, const ir::Graph& graph, const std::vector<int64_t>& slots)
+  Planner(const device::Device& device, const ir::Graph& graph, const std::vector<int64_t>& slots,
+          const device::HostKernelMaker& make_on_host)
       : device_(device),
         graph_(graph),
         slots_(slots),
         result_count_(graph.body().results.size() - slots.size()),
-        kernels_(device),
+        kernels_(device, make_on_host),
         items_(line_up(graph, slots, kernels_)),
         uses_(items_, graph) {}
 
@@ -306,6 +307,7 @@ class Planner {
 
   Step call(const Op& op) {
     Step step{.kind = Step::Kind::kCall, .kernel = kernels_.take(op), .op = &op};
+    if (dynamic_cast<device::HostKernel*>(step.kernel.get()) != nullptr) step.kind = Step::Kind::kHostCall;
     for (const Value& v : op.operands) step.operands.push_back(place_of(v));
     for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of(op.result(r)));
     const auto own = scratch_of_.find(&op);
@@ -361,8 +363,8 @@ class Planner {
 }  // namespace
 
 Plan make_plan(const device::Device& device, const ir::Graph& graph, const std::vector<Value>& feeds,
-               const std::vector<int64_t>& slots) {
-  return Planner(device, graph, slots).make(feeds);
+               const std::vector<int64_t>& slots, const device::HostKernelMaker& make_on_host) {
+  return Planner(device, graph, slots, make_on_host).make(feeds);
 }
 
 }  // namespace alloy::compiler

@@ -11,8 +11,9 @@
 namespace alloy::compiler {
 
 // Plans a graph whose body returns results and then the final values of the variables in `slots`, which ascend. `feeds`
-// are its placeholders in the order in which runs give them. Throws ir::Error for an op that the device lacks.
+// are its placeholders in the order in which runs give them. The device or, for ops that it lacks, `make_on_host` makes
+// the kernels; throws what these throw.
 device::Plan make_plan(const device::Device& device, const ir::Graph& graph, const std::vector<ir::Value>& feeds,
-                       const std::vector<int64_t>& slots);
+                       const std::vector<int64_t>& slots, const device::HostKernelMaker& make_on_host);
 
 }  // namespace alloy::compiler

@@ -32,6 +32,7 @@ void Executor::line_up(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     switch (step.kind) {
       case Step::Kind::kCall: add(Call::Kind::kKernel, step); break;
+      case Step::Kind::kHostCall: break;  // the host lacks nothing
       case Step::Kind::kCopy: add(Call::Kind::kCopy, step); break;
       case Step::Kind::kIf: {
         const size_t to_second = add(Call::Kind::kJumpIfNot, step);

@@ -16,6 +16,8 @@ std::vector<Finder>& finders() {
   return added;
 }
 
+Device* g_host_device = nullptr;
+
 }  // namespace
 
 void add_devices(Rank rank, std::function<std::vector<Device*>()> find) {
@@ -23,6 +25,7 @@ void add_devices(Rank rank, std::function<std::vector<Device*>()> find) {
 }
 
 std::vector<Device*> find_devices(Device& cpu) {
+  g_host_device = &cpu;
   std::vector<Finder> all = finders();
   all.push_back({Rank::kCpu, [&cpu] { return std::vector{&cpu}; }});
   std::stable_sort(all.begin(), all.end(), [](const Finder& a, const Finder& b) { return a.rank > b.rank; });
@@ -37,5 +40,7 @@ std::vector<Device*> find_devices(Device& cpu) {
   }
   return devices;
 }
+
+Device& host_device() { return *g_host_device; }
 
 }  // namespace alloy::device

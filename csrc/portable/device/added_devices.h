@@ -19,5 +19,7 @@ void add_devices(Rank rank, std::function<std::vector<Device*>()> find);
 
 // Calls these functions. Returns all devices, with the CPU, in order of rank. Called once.
 std::vector<Device*> find_devices(Device& cpu);
+// The CPU, once find_devices() was called.
+Device& host_device();
 
 }  // namespace alloy::device

@@ -149,7 +149,8 @@ class Device {
   // Computes a small op of constants during compilation, with the same bits as a run. Operands and result are packed
   // arrays in the host's memory. Returns false to leave the op to the run.
   virtual bool fold(const ir::Op& op, const std::byte* const* operands, std::byte* result) const = 0;
-  // Makes the kernel of an op whose operands and results have static types. Throws ir::Error if there is none.
+  // Makes the kernel of an op whose operands and results have static types; null if the device lacks the op, which the
+  // host then computes. Throws ir::Error if nothing can compute it.
   virtual std::unique_ptr<Kernel> make_kernel(const ir::Op& op) const = 0;
   // `plan` has kernels of this device, and `arena` is one of its arenas.
   virtual std::unique_ptr<Executor> make_executor(Plan plan, std::shared_ptr<Arena> arena) = 0;

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
+
+#include "ir/graph.h"
 
 namespace alloy::device {
 
@@ -21,5 +25,19 @@ class Kernel {
   virtual std::optional<size_t> prepacked_operand() const { return std::nullopt; }
   virtual size_t take_prepacked() { return 0; }
 };
+
+// Computes an op that the device lacks. The executor copies the operands to the host, computes, and copies the results
+// back.
+class HostKernel : public Kernel {
+ public:
+  // Packed arrays of the op's types.
+  virtual std::byte* operand(size_t i) = 0;
+  virtual const std::byte* result(size_t i) = 0;
+  // Throws as Executor::run does.
+  virtual void compute() = 0;
+};
+
+// Makes the kernel of an op of static types, which need not outlive it. Throws what a compilation throws.
+using HostKernelMaker = std::function<std::unique_ptr<HostKernel>(const ir::Op& op)>;
 
 }  // namespace alloy::device

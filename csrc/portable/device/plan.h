@@ -23,10 +23,11 @@ struct Place {
 
 struct Step {
   enum class Kind : uint8_t {
-    kCall,  // run the kernel
-    kCopy,  // copy `bytes` bytes of the operand to the result
-    kIf,    // run the first region if the predicate is true, else the second one
-    kLoop   // run the first region; if the predicate is true then, run the second one and begin again
+    kCall,      // run the kernel
+    kHostCall,  // run the kernel, a HostKernel
+    kCopy,      // copy `bytes` bytes of the operand to the result
+    kIf,        // run the first region if the predicate is true, else the second one
+    kLoop       // run the first region; if the predicate is true then, run the second one and begin again
   };
   Kind kind = Kind::kCall;
   std::unique_ptr<Kernel> kernel = {};
@@ -34,7 +35,7 @@ struct Step {
   std::vector<Place> results = {};
   size_t bytes = 0;
   size_t scratch = 0;          // offset of the kernel's scratch in the arena
-  const ir::Op* op = nullptr;  // the op of a call
+  const ir::Op* op = nullptr;  // the op of a call, or of one by the host
   std::array<std::vector<Step>, 2> regions = {};
   // Positions, ascending, of the earlier steps beside this one that must end before it begins; whatever else it must
   // follow, those follow. Empty on a device with one lane, which runs steps in their order.
@@ -45,7 +46,7 @@ struct Step {
 template <class F>
 void for_each_action(const std::vector<Step>& steps, const F& f) {
   for (const Step& step : steps) {
-    if (step.kind == Step::Kind::kCall || step.kind == Step::Kind::kCopy) f(step);
+    if (step.kind != Step::Kind::kIf && step.kind != Step::Kind::kLoop) f(step);
     for (const std::vector<Step>& region : step.regions) for_each_action(region, f);
   }
 }

@@ -8,6 +8,7 @@
 #include "compiler/plan.h"
 #include "ir/grammar.h"
 #include "ir/transform/walk.h"
+#include "runtime/host_op.h"
 
 namespace alloy::runtime {
 
@@ -45,7 +46,8 @@ Program::Program(device::Device& device, std::shared_ptr<device::Arena> arena, c
 }
 
 void Program::prepare() {
-  executor_ = device_.make_executor(compiler::make_plan(device_, *graph_, placeholders_, slots_), arena_);
+  device::Plan plan = compiler::make_plan(device_, *graph_, placeholders_, slots_, compute_on_host);
+  executor_ = device_.make_executor(std::move(plan), arena_);
   executor_->set_profiling(is_profiling_);
 }
 

@@ -315,7 +315,7 @@ struct Planned {
     auto& planned = graph->body().results;
     feeds.assign(planned.begin(), planned.begin() + static_cast<long>(given.size()));
     planned.erase(planned.begin(), planned.begin() + static_cast<long>(given.size()));
-    plan = make_plan(device, *graph, feeds, slots);
+    plan = make_plan(device, *graph, feeds, slots, nullptr);
   }
 
   // Runs the plan on symbols and compares the results with the graph's definition.

@@ -357,18 +357,20 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
     const bool is_copy = step.op == nullptr;
     const ir::Value value = is_copy ? ir::Value{} : step.op->result();
     const ir::Cost cost = is_copy ? ir::Cost{0, step.bytes, step.bytes} : ir::cost(*step.op);
+    NSString* kind = is_copy ? @"copy" : string_of(step.op->info().name);
+    if (step.kind == device::Step::Kind::kHostCall) kind = [kind stringByAppendingString:@" on the host"];
     auto number = [](uint64_t n) { return [NSNumber numberWithUnsignedLongLong:n]; };
     auto seconds = [](int64_t nanoseconds) {
       return [NSNumber numberWithDouble:1e-9 * static_cast<double>(nanoseconds)];
     };
-    [kernels addObject:[NSDictionary
-                           dictionaryWithObjectsAndKeys:is_copy ? @"" : string_of(source_of(value).name), @"name",
-                                                        is_copy ? @"copy" : string_of(step.op->info().name), @"kind",
-                                                        is_copy ? [NSArray array] : mps_shape_of(value.shape()),
-                                                        @"shape", number(cost.flops), @"flops",
-                                                        number(cost.bytes_read + cost.bytes_written), @"bytes",
-                                                        seconds(time->total), @"total", seconds(time->begin), @"begin",
-                                                        seconds(time->end), @"end", nil]];
+    [kernels
+        addObject:[NSDictionary dictionaryWithObjectsAndKeys:is_copy ? @"" : string_of(source_of(value).name), @"name",
+                                                             kind, @"kind",
+                                                             is_copy ? [NSArray array] : mps_shape_of(value.shape()),
+                                                             @"shape", number(cost.flops), @"flops",
+                                                             number(cost.bytes_read + cost.bytes_written), @"bytes",
+                                                             seconds(time->total), @"total", seconds(time->begin),
+                                                             @"begin", seconds(time->end), @"end", nil]];
     ++time;
   });
   return kernels;
