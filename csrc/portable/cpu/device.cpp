@@ -106,10 +106,11 @@ class CpuDevice final : public device::Device {
   std::string_view kind() const noexcept override { return "cpu"; }
   std::string_view name() const noexcept override { return "Alloy CPU"; }
 
-  std::shared_ptr<device::Storage> allocate(size_t bytes, device::StorageMode) override {
+  std::shared_ptr<device::Storage> allocate(size_t bytes, device::StorageMode mode) override {
     // An empty array needs an address too, and aligned_alloc needs a multiple of the alignment.
     const bool huge = bytes >= kHugePage;
-    const size_t alignment = huge ? kHugePage : kPage;
+    // Users may expect that shared memory begins with a page. Arrays that all do would take the same lines of the cache.
+    const size_t alignment = huge ? kHugePage : mode == device::StorageMode::kShared ? kPage : kCacheLine;
     const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     if (rounded < bytes) return nullptr;
     // Linux may promise more memory than there is, and kill the process that uses it.
