@@ -44,6 +44,7 @@ class Ring:
         here.Free()
         self._watch: Watch | None = None
         self._left: dict[int, str] = {}  # the ranks that have ended, with the reasons of those that failed
+        self._left_at = 0.0  # when the last one was seen
         self.rank: int = communicator.rank
         self.size: int = communicator.size
         self.sent = 0  # bytes, of all_reduce
@@ -84,6 +85,7 @@ class Ring:
             text = bytearray(status.count)
             self._notices.Recv([text, self._mpi.BYTE], status.source)
             self._left[status.source] = text.decode(errors="replace")
+            self._left_at = time.monotonic()
 
     def _failed(self) -> str:
         """Returns why another process failed, or ""."""
@@ -251,7 +253,7 @@ class Ring:
                 if tries % _QUICK:
                     continue
                 waited = time.monotonic() - began
-                self._require_all_here(op, waited)
+                self._require_all_here(op)
                 if waited > _GRACE:
                     look()
                 if waited >= busy:
@@ -261,10 +263,10 @@ class Ring:
             self._abandoned += requests
             raise
 
-    def _require_all_here(self, op: str, waited: float) -> None:
+    def _require_all_here(self, op: str) -> None:
         self._read_notices()
         if failed := self._failed():
             raise mistake(op, failed.rstrip("."), ConnectionError)
-        if self._left and waited > _GRACE:
+        if self._left and time.monotonic() - self._left_at > _GRACE:
             ended = next(iter(self._left))
             raise mistake(op, f"Rank {ended} has ended; rank {self.rank} waits for it", ConnectionError)
