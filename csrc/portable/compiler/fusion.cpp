@@ -1,5 +1,5 @@
-// Fusion of elementwise ops, optimizer steps and reductions of rows that feed each other, and of the matrix product
-// that feeds them. The values between the ops of a group never leave the cache.
+// Fusion of elementwise ops, optimizer steps and reductions of rows that feed each other, and of the product of
+// matrices or convolution that feeds them. The values between the ops of a group never leave the cache.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -122,7 +122,7 @@ class Groups {
     const Op* product = v.op;
     const auto is_used_once = [&](const Op* op) { return has(op) && uses_[index_.at(op)] == 1; };
     if (product->info().facts.renames && is_used_once(product)) product = product->operands[0].op;
-    if (!has(product) || product->code != OpCode::matmul || !is_used_once(product)) return;
+    if (!has(product) || !product->info().facts.products || !is_used_once(product)) return;
     if (!policy_.takes_product(*product)) return;
     merge(own, group_of(product));
     if (product != v.op) merge(own, group_of(v.op));
@@ -133,7 +133,7 @@ class Groups {
   // search alternates between both ends. If it takes too many steps it returns true, which only keeps the groups apart.
   bool is_cyclic(uint32_t producer, uint32_t own) {
     for (const Op* op : members_[own]) {
-      if (op->code != OpCode::matmul) continue;
+      if (!op->info().facts.products) continue;
       for (const uint32_t g : used_by(op)) {
         if (g == producer) return true;
       }

@@ -95,8 +95,8 @@ class CpuFusionPolicy final : public device::FusionPolicy {
   bool takes_rows(const ir::Shape& shape) const override { return Elementwise::takes_rows(shape); }
   // Two buffers are kept back: one for a truth value, one to spare.
   size_t most_values() const override { return Elementwise::kMostBuffers - 2; }
-  bool takes_product(const ir::Op& matmul) const override {
-    const auto product = OuterProducts::of(matmul);
+  bool takes_product(const ir::Op& op) const override {
+    const auto product = op.code == ir::OpCode::matmul ? OuterProducts::of(op) : std::nullopt;
     return product && packed_product_pays(*product);
   }
 };
@@ -109,7 +109,8 @@ class CpuDevice final : public device::Device {
   std::shared_ptr<device::Storage> allocate(size_t bytes, device::StorageMode mode) override {
     // An empty array needs an address too, and aligned_alloc needs a multiple of the alignment.
     const bool huge = bytes >= kHugePage;
-    // Users may expect that shared memory begins with a page. Arrays that all do would take the same lines of the cache.
+    // Users may expect that shared memory begins with a page. Arrays that all do would take the same lines of the
+    // cache.
     const size_t alignment = huge ? kHugePage : mode == device::StorageMode::kShared ? kPage : kCacheLine;
     const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     if (rounded < bytes) return nullptr;

@@ -264,8 +264,9 @@ TEST(Fuse, TakesOptimizers) {
 // ---- rows ----
 
 // The kinds of the ops, and of the ops in each fused op.
-std::vector<std::string> kinds(const std::string& text) {
-  const std::unique_ptr<Graph> fused = fused_for_cpu(text);
+std::vector<std::string> kinds(const std::string& text,
+                               const device::FusionPolicy& policy = cpu::cpu_device().fusion_policy()) {
+  const std::unique_ptr<Graph> fused = fuse(*parse(text), policy);
   EXPECT_EQ(verify(*fused), std::vector<std::string>{});
   std::vector<std::string> kinds;
   for (const auto& op : fused->body().ops) {
@@ -392,6 +393,26 @@ TEST_F(FuseProducts, AreNotFedByTheirOwnGroup) {
         "\n  %4 = add(%3, %2) : float32(64, 2048)\n  return (%4)\n}\n";
     EXPECT_EQ(kinds(text), (Kinds{op, "fused matmul add"}));
   }
+}
+
+// A device that computes what follows a convolution or a product with it.
+class Epilogues final : public device::FusionPolicy {
+ public:
+  bool joins(const Op& op) const override { return op.info().facts.elementwise; }
+  size_t most_values() const override { return 16; }
+  bool takes_product(const Op&) const override { return true; }
+};
+
+TEST(Fuse, AsksThePolicyForConvolutionsToo) {
+  const std::string text =
+      "graph {\n  %0 = placeholder() {shape = (2, 6, 6, 3), dtype = float32} : float32(2, 6, 6, 3)"
+      "\n  %1 = placeholder() {shape = (3, 3, 3, 5), dtype = float32} : float32(3, 3, 3, 5)"
+      "\n  %2 = placeholder() {shape = (5,), dtype = float32} : float32(5,)"
+      "\n  %3 = conv2d(%0, %1) {strides = [1, 1], dilations = [1, 1], groups = 1, padding = [0, 0, 0, 0], "
+      "padding_style = valid, data_layout = NHWC, weights_layout = HWIO} : float32(2, 4, 4, 5)"
+      "\n  %4 = add(%3, %2) : float32(2, 4, 4, 5)\n  %5 = relu(%4) : float32(2, 4, 4, 5)\n  return (%5)\n}\n";
+  EXPECT_EQ(kinds(text, Epilogues()), (Kinds{"fused conv2d add relu"}));
+  EXPECT_EQ(kinds(text), (Kinds{"conv2d", "fused add relu"}));
 }
 
 }  // namespace
