@@ -63,6 +63,8 @@ def sample(case: Case, dtype: str, rng, shapes=None) -> list[np.ndarray]:
     kinds = [fixed or dtype for fixed in case.fixed + (None,) * (len(shapes) - len(case.fixed))]
     return [
         np.asarray(array.reshape(shape) > 0 if kind == "bool" else array.reshape(shape), numpy_dtype(kind))
+        if not kind.startswith("u")  # what becomes of a negative float depends on the processor
+        else array.reshape(shape).astype(np.int64).astype(numpy_dtype(kind))
         for array, shape, kind in zip(arrays, shapes, kinds)
     ]
 

@@ -109,6 +109,9 @@ TEST(GraphState, ProgramsSeeWeightsThatOthersWrote) {
   const auto infer = state->program(cpu::cpu_device(), {{x, images}},
                                     {graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1))}, {});
   const auto set = state->program(cpu::cpu_device(), {{given, weights}}, {}, {assign(graph, w, given)});
+#ifdef __aarch64__
+  if (infer->plan().packed_weights.empty()) GTEST_SKIP() << "kernels for vectors of NEON take weights as they are";
+#endif
   ASSERT_EQ(infer->plan().packed_weights.size(), 1u);
   const device::ArrayMemory ones = array(images), out = array(sums), other = array(weights);
   write(ones, std::vector<float>(3 * 3 * 16, 1));

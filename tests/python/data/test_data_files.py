@@ -87,7 +87,7 @@ def idx_bytes(array, code):
 @pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 3, 4), (0, 3)])
 @pytest.mark.parametrize("compress", [False, True])
 def test_idx(tmp_path, rng, code, dtype, shape, compress):
-    array = (rng.normal(size=shape) * 100).astype(dtype)
+    array = (rng.normal(size=shape) * 100).astype(np.int64).astype(dtype)
     path = tmp_path / "data"  # whatever its name is
     path.write_bytes(gzip.compress(idx_bytes(array, code)) if compress else idx_bytes(array, code))
     found = al.data.idx(path)

