@@ -1,4 +1,4 @@
-# The portable framework: host, device, compiler, cpu, runtime, package and facade, linked into
+# The portable framework: host, device, compiler, cpu, cuda, runtime, package and facade, linked into
 # libMetalPerformanceShadersGraph.so. Only the cpu device uses oneDNN and Highway.
 
 set(portable "${PROJECT_SOURCE_DIR}/csrc/portable")
@@ -21,6 +21,7 @@ if(TARGET alloy_cpu)
   target_link_libraries(alloy_cpu PRIVATE OneDNN::dnnl "${HWY_LIBRARY}" OpenMP::OpenMP_CXX)
 endif()
 
+alloy_layer(cuda "${portable}/cuda" SEES ir host device)
 alloy_layer(runtime "${portable}/runtime" SEES ir host device compiler)
 alloy_layer(package "${portable}/package" SEES ir host device compiler runtime)
 
@@ -44,8 +45,8 @@ alloy_layer(on_load "${portable}/on_load")
 # Links the framework into a shared library, with these layers of further devices.
 function(alloy_link_framework target)
   # on_load last: its constructor must run after all others.
-  alloy_link_layers(${target} ir host device compiler cpu ${ARGN} runtime package facade on_load)
-  target_link_libraries(${target} PUBLIC alloy_objcxx)
+  alloy_link_layers(${target} ir host device compiler cpu cuda ${ARGN} runtime package facade on_load)
+  target_link_libraries(${target} PUBLIC alloy_objcxx PRIVATE ${CMAKE_DL_LIBS})
   target_link_options(${target} PRIVATE "LINKER:-z,defs"
                       "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
   set_target_properties(${target} PROPERTIES

@@ -9,7 +9,7 @@
 namespace alloy::device {
 
 // A device of a higher rank comes first. The first one is the default.
-enum class Rank { kCpu, kAccelerator };
+enum class Rank { kBehindCpu, kCpu, kAccelerator };
 
 // Adds a function that looks for devices of a kind. The layer of these devices calls this while the library loads. The
 // function is called when a program first asks for a device, because a driver may take long and must not be in use

@@ -15,7 +15,7 @@ MAY_INCLUDE = {
     "reference": {"ir", "reference"},
     "engine": {"ir", "reference", "engine", "alloy"},  # alloy: the header of libraries of ops, python/alloy/include
     "bindings": {"ir", "engine", "bindings"},
-    "portable": {"ir", "host", "device", "compiler", "cpu", "runtime", "package", "facade", "objc"},
+    "portable": {"ir", "host", "device", "compiler", "cpu", "cuda", "runtime", "package", "facade", "objc"},
 }
 APPLE = {"Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph"}
 PORTABLE_MAY_INCLUDE = {
@@ -23,6 +23,7 @@ PORTABLE_MAY_INCLUDE = {
     "device": {"ir", "host", "device"},
     "compiler": {"ir", "device", "compiler"},
     "cpu": {"ir", "host", "device", "cpu"},
+    "cuda": {"ir", "host", "device", "cuda"},
     "runtime": {"ir", "host", "device", "compiler", "runtime"},
     "package": {"ir", "runtime", "package"},
     "objc": {"objc"},

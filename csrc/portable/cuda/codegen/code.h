@@ -1,0 +1,54 @@
+// What computes one op on a GPU: CUDA C++ functions, and how each is launched. Nothing here needs a driver.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace alloy::cuda {
+
+// An address that a function gets.
+struct Pointer {
+  enum class Kind : uint8_t { kOperand, kResult, kScratch };
+  Kind kind;
+  size_t index;  // of the operand or result; byte offset in the scratch
+};
+
+inline Pointer operand(size_t i) { return {Pointer::Kind::kOperand, i}; }
+inline Pointer result(size_t i) { return {Pointer::Kind::kResult, i}; }
+inline Pointer scratch(size_t offset) { return {Pointer::Kind::kScratch, offset}; }
+
+// One launch of a function. Shapes are numbers that it gets, not part of its text: so ops of other shapes share it.
+struct Launch {
+  // A text of templates that `body` uses besides the vocabulary; or null.
+  const char* library = nullptr;
+  // The statements of the function, which finds its addresses in p and its numbers in n.
+  std::string body;
+  std::vector<Pointer> pointers;
+  std::vector<int64_t> numbers;
+  unsigned blocks = 1, rows = 1;  // of the grid
+  unsigned threads = 256;         // of each block
+  bool is_fresh = false;          // the numbers are a new random state in each run
+};
+
+// The launches of an op, in their order.
+struct Code {
+  std::vector<Launch> launches;
+  size_t scratch = 0;     // bytes
+  bool in_place = false;  // each result may be written over each operand of its size
+};
+
+// Makes the code of an op whose operands and results have static types. Throws ir::Error if there is none.
+Code code_of(const ir::Op& op);
+
+uint64_t hash_of(std::string_view bytes);
+// The name of a launch's function, by its text: equal functions have equal names.
+std::string name_of(const Launch& launch);
+// The source of the launches' functions, each once.
+std::string source_of(const std::vector<const Launch*>& launches);
+
+}  // namespace alloy::cuda

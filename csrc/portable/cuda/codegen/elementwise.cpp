@@ -1,0 +1,178 @@
+// Table ops except reductions, casts and optimizer steps, one or several in one function.
+#include <string_view>
+
+#include "cuda/codegen/families.h"
+
+namespace alloy::cuda {
+namespace {
+
+using ir::Attr;
+using ir::Dims;
+using ir::DType;
+using ir::Family;
+using ir::Op;
+using ir::OpCode;
+using ir::Value;
+using ir::ValueMap;
+
+constexpr char kSteps[] = R"cuda(
+__device__ inline void adam(float rate, float beta1, float beta2, float epsilon, float& x, float& m, float& v,
+                            float& greatest, bool keeps_greatest, float g) {
+  m = beta1 * m + (1 - beta1) * g;
+  v = beta2 * v + (1 - beta2) * g * g;
+  greatest = keeps_greatest ? fmaxf(greatest, v) : v;
+  x -= rate * m / (sqrtf(greatest) + epsilon);
+}
+)cuda";
+
+// The column `forward` of the op's row.
+std::string_view forward_of(OpCode code) {
+  switch (code) {
+#define ALLOY_UNARY(name, stem, types, domain, forward, ...) \
+  case OpCode::name: return #forward;
+#define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_PREDICATE ALLOY_UNARY
+#define ALLOY_BINARY ALLOY_UNARY
+#define ALLOY_COMPARISON ALLOY_UNARY
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, ...) \
+  case OpCode::name: return #forward;
+#define ALLOY_TERNARY(name, types, forward, ...) \
+  case OpCode::name: return #forward;
+#include "ir/ops.def"
+    default: return "";
+  }
+}
+
+// The names of a family's operands in the column `forward`.
+std::string_view operands_of(Family family) {
+  switch (family) {
+    case Family::kBinary:
+    case Family::kComparison: return "ab";
+    case Family::kActivationGradient: return "gx";
+    case Family::kTernary: return "abc";
+    default: return "x";
+  }
+}
+
+// Writes the statements that compute the results of ops from their operands, a variable for each value.
+class Writer {
+ public:
+  std::string text;
+
+  // A variable for an operand of all ops, with what it is read from.
+  void read(Value v, const std::string& from) {
+    if (!names_.contains(v)) line("const " + number_of(v.dtype()) + " " + name(v) + " = " + from);
+  }
+  const std::string& name(Value v) {
+    return names_.emplace(v, "v" + std::to_string(names_.size())).first->second;
+  }
+
+  void compute(const Op& op) {
+    if (op.code == OpCode::cast) {
+      line(filled("const @ @ = Cast<@>::from(@)", {number_of(op.results[0].dtype), name(op.result()),
+                                                   element_of(op.results[0].dtype), name(op.operands[0])}));
+    } else if (op.code == OpCode::sgd) {
+      line("const float " + name(op.result()) + " = " + name(op.operands[1]) + " - " + name(op.operands[0]) + " * " +
+           name(op.operands[2]));
+    } else if (op.code == OpCode::adam) {
+      adam(op);
+    } else {
+      row(op);
+    }
+  }
+
+ private:
+  void line(const std::string& statement) { text += "    " + statement + ";\n"; }
+
+  void row(const Op& op) {
+    const std::string_view forward = forward_of(op.code), letters = operands_of(op.info().family);
+    if (forward.empty()) refuse(op);
+    // A predicate has a type of its own.
+    const bool selects = op.code == OpCode::select;
+    const Value typical = op.operands[selects ? 1 : 0];
+    std::string given = "const " + number_of(typical.dtype()) + " d = 0";
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      given += "; const " + (selects && i == 0 ? "bool" : number_of(op.operands[i].dtype())) + " " + letters[i] +
+               " = " + name(op.operands[i]);
+      if (selects && i == 0) given += " != 0";
+    }
+    const Value result = op.result();
+    line(number_of(result.dtype()) + " " + name(result));
+    line("{ " + given + "; (void)d; " + name(result) + " = kept<" + element_of(result.dtype()) + ">(" +
+         std::string(forward) + "); }");
+  }
+
+  // Operands: rate, beta1, beta2, epsilon, values, first moment, second moment[, greatest second moment], gradient.
+  void adam(const Op& op) {
+    const bool keeps_greatest = op.results.size() == 4;
+    std::string call = "adam(";
+    for (size_t i = 0; i < 4; ++i) call += name(op.operands[i]) + ", ";
+    for (uint32_t i = 0; i < op.results.size(); ++i) {
+      line("float " + name(op.result(i)) + " = " + name(op.operands[4 + i]));
+      call += name(op.result(i)) + ", ";
+    }
+    if (!keeps_greatest) {
+      const std::string unused = "u" + std::to_string(names_.size());
+      line("float " + unused + " = 0");
+      call += unused + ", ";
+    }
+    line(call + (keeps_greatest ? "true, " : "false, ") + name(op.operands.back()) + ")");
+  }
+
+  ValueMap<std::string> names_;
+};
+
+// One function for all ops, whose results have one shape. `imports` are the values from outside.
+Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports, const std::vector<Value>& results) {
+  const Dims& shape = results[0].shape().dims();
+  Axes axes{shape, {}};
+  for (const Value& v : imports) axes.steps.push_back(steps_of(v.shape().dims(), shape));
+  axes = joined(axes);
+  Launch launch = launch_for(axes.count(), nullptr, "", {}, {axes.count()});
+  launch.numbers.insert(launch.numbers.end(), axes.lengths.begin(), axes.lengths.end());
+  const Dims packed = steps_of(axes.lengths), repeated(axes.rank(), 0);
+  const std::string rank = std::to_string(axes.rank());
+  Writer writer;
+  for (size_t i = 0; i < imports.size(); ++i) {
+    const Dims& steps = axes.steps[i];
+    std::string at = steps == packed ? "i" : "0";
+    if (steps != packed && steps != repeated) {
+      at = "place<" + rank + ">(i, n + 1, n + " + std::to_string(launch.numbers.size()) + ")";
+      launch.numbers.insert(launch.numbers.end(), steps.begin(), steps.end());
+    }
+    writer.read(imports[i],
+                filled("load((const @*)p[@], @)", {element_of(imports[i].dtype()), std::to_string(i), at}));
+    launch.pointers.push_back(operand(i));
+  }
+  for (const Op* op : ops) {
+    writer.compute(*op);
+    if (op->code == OpCode::adam) launch.library = kSteps;
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    writer.text += filled("    store((@*)p[@], i, @);\n", {element_of(results[i].dtype()),
+                                                           std::to_string(imports.size() + i), writer.name(results[i])});
+    launch.pointers.push_back(result(i));
+  }
+  launch.body = "  for (i64 i = first_index(); i < n[0]; i += index_step()) {\n" + writer.text + "  }\n";
+  Code code;
+  if (axes.count() > 0) code.launches.push_back(std::move(launch));
+  // Each element is read before it is written, by the same thread.
+  code.in_place = true;
+  return code;
+}
+
+}  // namespace
+
+Code code_of_elementwise(const Op& op) {
+  std::vector<Value> results;
+  for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back(op.result(i));
+  return chain({&op}, op.operands, results);
+}
+
+Code code_of_fused(const Op& op) {
+  std::vector<const Op*> ops;
+  for (const auto& inner : op.regions[0]->ops) ops.push_back(inner.get());
+  return chain(ops, op.operands, op.regions[0]->results);
+}
+
+}  // namespace alloy::cuda

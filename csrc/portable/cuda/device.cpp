@@ -1,0 +1,121 @@
+// NVIDIA's GPUs, found when a program first asks for a device.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cuda/driver.h"
+#include "cuda/executor.h"
+#include "cuda/kernel.h"
+#include "cuda/modules.h"
+#include "cuda/storage.h"
+#include "cuda/stream.h"
+#include "device/added_devices.h"
+#include "host/work_queue.h"
+#include "ir/transform/rewrite.h"
+
+namespace alloy::cuda {
+namespace {
+
+constexpr size_t kAlignment = 256;
+
+// The oldest architecture that the generated code needs, as 10 * major + minor: that of the A100.
+constexpr int kOldestArchitecture = 80;
+
+// As 10 * major + minor.
+int architecture_of(const Driver& driver, CUdevice device) {
+  int major = 0, minor = 0;
+  driver.check(driver.device_attribute(&major, kMajor, device), "cuDeviceGetAttribute");
+  driver.check(driver.device_attribute(&minor, kMinor, device), "cuDeviceGetAttribute");
+  return 10 * major + minor;
+}
+
+// Joins elementwise ops: each thread computes an element of all of them, without memory in between.
+class CudaFusionPolicy final : public device::FusionPolicy {
+ public:
+  bool joins(const ir::Op& op) const override {
+    return op.info().facts.elementwise || op.code == ir::OpCode::sgd || op.code == ir::OpCode::adam;
+  }
+  size_t most_values() const override { return 32; }
+};
+
+class CudaDevice final : public device::Device {
+ public:
+  CudaDevice(const Driver& driver, CUdevice device)
+      : context_(driver, device), copies_(context_), modules_(context_, "sm_" + std::to_string(architecture_of(driver, device))) {
+    char name[256] = {};
+    driver.check(driver.device_name(name, sizeof name, device), "cuDeviceGetName");
+    name_ = name;
+    driver.check(driver.device_memory(&memory_, device), "cuDeviceTotalMem");
+  }
+
+  std::string_view kind() const noexcept override { return "cuda"; }
+  std::string_view name() const noexcept override { return name_; }
+
+  std::shared_ptr<device::Storage> allocate(size_t bytes, device::StorageMode mode) override {
+    if (counters().allocated_bytes + bytes > most_memory()) return nullptr;
+    return cuda::allocate(counters(), copies_, bytes, mode);
+  }
+  std::shared_ptr<device::Storage> adopt(void*, size_t, std::function<void()>) override { return nullptr; }
+  std::unique_ptr<device::Stream> make_stream() override { return std::make_unique<Stream>(); }
+  uint64_t memory_size() const noexcept override { return memory_; }
+  bool has_unified_memory() const noexcept override { return false; }
+  host::Status status() const override { return host::process_status(); }
+
+  size_t alignment() const noexcept override { return kAlignment; }
+  const device::FusionPolicy& fusion_policy() const noexcept override { return policy_; }
+  std::unique_ptr<ir::Graph> lower(const ir::Graph&) const override { return nullptr; }
+  // Floats of two bytes are converted when they are read and when they are written.
+  bool computes_narrow(const ir::Op& op) const override {
+    return op.info().facts.elementwise && ir::kind(op.operands.back().dtype()) == ir::DTypeKind::kFloating;
+  }
+  bool fold(const ir::Op&, const std::byte* const*, std::byte*) const override { return false; }
+  std::unique_ptr<device::Kernel> make_kernel(const ir::Op& op) const override { return std::make_unique<Kernel>(op); }
+  std::unique_ptr<device::Executor> make_executor(device::Plan plan, std::shared_ptr<device::Arena> arena) override {
+    return std::make_unique<Executor>(context_, modules_, *this, std::move(plan), std::move(arena));
+  }
+
+ private:
+  const CudaFusionPolicy policy_;
+  const Context context_;
+  const CopyStream copies_;
+  Modules modules_;
+  std::string name_;
+  size_t memory_ = 0;
+};
+
+// True if the user wants a GPU as the default device: the CPU is it otherwise.
+bool is_wanted() {
+  const char* const wanted = std::getenv("ALLOY_DEVICE");
+  return wanted != nullptr && std::string_view(wanted) == "cuda";
+}
+
+// Devices older than the oldest architecture are left out.
+std::vector<device::Device*> find() {
+  try {
+    static const Driver& driver = *new Driver;
+    int count = 0;
+    driver.check(driver.device_count(&count), "cuDeviceGetCount");
+    std::vector<device::Device*> devices;
+    for (int i = 0; i < count; ++i) {
+      CUdevice device = 0;
+      driver.check(driver.device_get(&device, i), "cuDeviceGet");
+      if (architecture_of(driver, device) >= kOldestArchitecture) devices.push_back(new CudaDevice(driver, device));
+    }
+    if (devices.empty() && is_wanted()) throw std::runtime_error("There is no GPU of compute capability 8.0 or later.");
+    return devices;
+  } catch (const std::exception& error) {
+    if (is_wanted()) std::fprintf(stderr, "ALLOY_DEVICE is cuda, but there is no such device: %s\n", error.what());
+    return {};
+  }
+}
+
+[[gnu::constructor]] void add() {
+  device::add_devices(is_wanted() ? device::Rank::kAccelerator : device::Rank::kBehindCpu, find);
+}
+
+}  // namespace
+}  // namespace alloy::cuda

@@ -1,0 +1,42 @@
+#include "cuda/driver.h"
+
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace alloy::cuda {
+
+Driver::Driver() : library_({"libcuda.so.1"}) {
+#define ALLOY_FIND(member, name, parameters) library_.find(#name, member);
+  ALLOY_CUDA_DRIVER(ALLOY_FIND)
+#undef ALLOY_FIND
+  check(init(0), "cuInit");
+  constexpr int kOldest = 12000;
+  int version = 0;
+  check(driver_version(&version), "cuDriverGetVersion");
+  if (version < kOldest) {
+    throw std::runtime_error("The NVIDIA driver is for CUDA " + std::to_string(version / 1000) + "." +
+                             std::to_string(version % 1000 / 10) + ", but CUDA 12 or later is needed.");
+  }
+}
+
+void Driver::check(CUresult result, const char* what) const {
+  if (result == 0) return;
+  if (result == kOutOfMemory) throw std::bad_alloc();
+  const char* text = nullptr;
+  if (error_string(result, &text) != 0 || text == nullptr) text = "unknown error";
+  throw std::runtime_error(std::string("The CUDA driver failed in ") + what + ": " + text + " (" +
+                           std::to_string(result) + ").");
+}
+
+Context::Context(const Driver& driver, CUdevice device) : driver_(driver), device_(device) {
+  driver.check(driver.context_retain(&context_, device), "cuDevicePrimaryCtxRetain");
+}
+
+const Driver& Context::enter() const {
+  // Others in the process may have set another context, so it is set each time: that costs some nanoseconds.
+  driver_.check(driver_.context_set(context_), "cuCtxSetCurrent");
+  return driver_;
+}
+
+}  // namespace alloy::cuda

@@ -1,0 +1,105 @@
+// The driver's interface: the few functions and types of it that this device uses, by NVIDIA's names.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/library.h"
+
+namespace alloy::cuda {
+
+using CUresult = int;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct CUctx_st*;
+using CUmodule = struct CUmod_st*;
+using CUfunction = struct CUfunc_st*;
+using CUstream = struct CUstream_st*;
+
+inline constexpr CUresult kOutOfMemory = 2;
+// Attributes of a device.
+inline constexpr int kMajor = 75, kMinor = 76;
+// Of pinned memory: any context, and the device addresses it.
+inline constexpr unsigned kPortable = 1, kMapped = 2;
+// Of a stream: it does not wait for the default stream.
+inline constexpr unsigned kNonBlocking = 1;
+
+// A copy of rows; only the fields of memory of the device are set.
+struct CUDA_MEMCPY2D {
+  size_t srcXInBytes = 0, srcY = 0;
+  int srcMemoryType = 2;
+  const void* srcHost = nullptr;
+  CUdeviceptr srcDevice = 0;
+  void* srcArray = nullptr;
+  size_t srcPitch = 0;
+  size_t dstXInBytes = 0, dstY = 0;
+  int dstMemoryType = 2;
+  void* dstHost = nullptr;
+  CUdeviceptr dstDevice = 0;
+  void* dstArray = nullptr;
+  size_t dstPitch = 0;
+  size_t WidthInBytes = 0, Height = 0;
+};
+
+// Columns: the member, the name in the library, the parameters.
+#define ALLOY_CUDA_DRIVER(X)                                                                                  \
+  X(init, cuInit, (unsigned))                                                                                 \
+  X(driver_version, cuDriverGetVersion, (int*))                                                               \
+  X(error_string, cuGetErrorString, (CUresult, const char**))                                                 \
+  X(device_count, cuDeviceGetCount, (int*))                                                                   \
+  X(device_get, cuDeviceGet, (CUdevice*, int))                                                                \
+  X(device_name, cuDeviceGetName, (char*, int, CUdevice))                                                     \
+  X(device_attribute, cuDeviceGetAttribute, (int*, int, CUdevice))                                            \
+  X(device_memory, cuDeviceTotalMem_v2, (size_t*, CUdevice))                                                  \
+  X(context_retain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                         \
+  X(context_set, cuCtxSetCurrent, (CUcontext))                                                                \
+  X(allocate, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                                          \
+  X(free, cuMemFree_v2, (CUdeviceptr))                                                                        \
+  X(host_allocate, cuMemHostAlloc, (void**, size_t, unsigned))                                                \
+  X(host_free, cuMemFreeHost, (void*))                                                                        \
+  X(host_address, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))                              \
+  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                               \
+  X(copy_from_host, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                       \
+  X(copy, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                 \
+  X(copy_rows, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D*, CUstream))                                          \
+  X(fill, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                    \
+  X(stream_create, cuStreamCreate, (CUstream*, unsigned))                                                     \
+  X(stream_destroy, cuStreamDestroy_v2, (CUstream))                                                           \
+  X(synchronize, cuStreamSynchronize, (CUstream))                                                             \
+  X(module_load, cuModuleLoadData, (CUmodule*, const void*))                                                  \
+  X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                               \
+  X(launch, cuLaunchKernel,                                                                                   \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))
+
+// Opened once; its functions may be called by every thread.
+class Driver {
+ public:
+  // Throws std::runtime_error, one sentence, if there is no driver or if it is too old.
+  Driver();
+
+#define ALLOY_MEMBER(member, name, parameters) CUresult(*member) parameters = nullptr;
+  ALLOY_CUDA_DRIVER(ALLOY_MEMBER)
+#undef ALLOY_MEMBER
+
+  // Throws std::runtime_error if a call, named by `what`, has failed; std::bad_alloc if memory lacks.
+  void check(CUresult result, const char* what) const;
+
+ private:
+  Library library_;
+};
+
+// A device's context, which every thread that calls the driver must have entered.
+class Context {
+ public:
+  Context(const Driver& driver, CUdevice device);
+
+  const Driver& enter() const;
+  CUdevice device() const { return device_; }
+
+ private:
+  const Driver& driver_;
+  CUdevice device_;
+  CUcontext context_ = nullptr;
+};
+
+}  // namespace alloy::cuda

@@ -1,0 +1,32 @@
+// Compiled functions on a device.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cuda/codegen/code.h"
+#include "cuda/driver.h"
+
+namespace alloy::cuda {
+
+// Keeps every function as long as the process lives, since programs often share them.
+class Modules {
+ public:
+  // The architecture is one such as "sm_90".
+  Modules(const Context& context, std::string architecture)
+      : context_(context), architecture_(std::move(architecture)) {}
+
+  // The functions of these launches. Those that are new are compiled together, because each compilation begins with
+  // the same text. Throws std::runtime_error.
+  std::vector<CUfunction> functions_of(const std::vector<const Launch*>& launches);
+
+ private:
+  const Context& context_;
+  const std::string architecture_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, CUfunction> functions_;  // by name
+};
+
+}  // namespace alloy::cuda

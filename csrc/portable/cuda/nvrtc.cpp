@@ -1,0 +1,53 @@
+#include "cuda/nvrtc.h"
+
+#include <array>
+#include <stdexcept>
+
+namespace alloy::cuda {
+
+Nvrtc::Nvrtc() : library_({"libnvrtc.so.13", "libnvrtc.so.12"}) {
+  int (*version)(int*, int*) = nullptr;
+  library_.find("nvrtcVersion", version);
+  library_.find("nvrtcGetErrorString", error_string_);
+  library_.find("nvrtcCreateProgram", create_);
+  library_.find("nvrtcCompileProgram", compile_);
+  library_.find("nvrtcDestroyProgram", destroy_);
+  library_.find("nvrtcGetProgramLogSize", log_size_);
+  library_.find("nvrtcGetProgramLog", log_);
+  library_.find("nvrtcGetCUBINSize", code_size_);
+  library_.find("nvrtcGetCUBIN", code_);
+  int major = 0, minor = 0;
+  version(&major, &minor);
+  version_ = std::to_string(major) + "." + std::to_string(minor);
+}
+
+std::vector<char> Nvrtc::compile(const std::string& source, const std::string& architecture) const {
+  const std::string for_architecture = "--gpu-architecture=" + architecture;
+  // Denormals count as zero, as on the CPU and on Apple's devices; otherwise floats are exact.
+  const std::array options{for_architecture.c_str(), "--std=c++17",      "--ftz=true",
+                           "--prec-div=true",        "--prec-sqrt=true", "--device-int128"};
+  Program program = nullptr;
+  const auto check = [&](int result) {
+    if (result == 0) return;
+    size_t size = 0;
+    std::string log;
+    if (program != nullptr && log_size_(program, &size) == 0 && size > 1) {
+      log.resize(size);
+      log_(program, log.data());
+      log.resize(size - 1);
+    }
+    if (program != nullptr) destroy_(&program);
+    throw std::runtime_error("NVRTC " + version_ + " failed: " + error_string_(result) + "." +
+                             (log.empty() ? "" : "\n" + log));
+  };
+  check(create_(&program, source.c_str(), "alloy.cu", 0, nullptr, nullptr));
+  check(compile_(program, static_cast<int>(options.size()), options.data()));
+  size_t size = 0;
+  check(code_size_(program, &size));
+  std::vector<char> code(size);
+  check(code_(program, code.data()));
+  destroy_(&program);
+  return code;
+}
+
+}  // namespace alloy::cuda

@@ -1,0 +1,34 @@
+// Memory of a GPU, and memory of the host that a GPU addresses.
+#pragma once
+
+#include <memory>
+
+#include "cuda/driver.h"
+#include "device/device.h"
+
+namespace alloy::cuda {
+
+// Copies have a stream of their own: they wait for no run, which may never end.
+class CopyStream {
+ public:
+  explicit CopyStream(const Context& context);
+
+  // Calls f(driver, stream) and returns when the work that it has queued is done.
+  template <class F>
+  void run(const F& f) const {
+    const Driver& driver = context_.enter();
+    f(driver, stream_);
+    driver.check(driver.synchronize(stream_), "cuStreamSynchronize");
+  }
+  const Context& context() const { return context_; }
+
+ private:
+  const Context& context_;
+  CUstream stream_ = nullptr;
+};
+
+// Null if there is not enough memory. A private storage is memory of the GPU; a shared one is pinned memory of the host.
+std::shared_ptr<device::Storage> allocate(device::Counters& counters, const CopyStream& copies, size_t bytes,
+                                          device::StorageMode mode);
+
+}  // namespace alloy::cuda

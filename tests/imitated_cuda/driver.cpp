@@ -1,0 +1,243 @@
+// An imitation of NVIDIA's driver, libcuda.so.1, with which the tests run the CUDA device where there is no GPU. Its one
+// device is this processor: memory is the host's, and the functions of a module, which nvrtc.cpp compiled with g++, run
+// thread by thread. Threads of a block are fibers that switch at barriers. New memory is full of garbage.
+#include <dlfcn.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Index {
+  unsigned x, y, z;
+};
+
+// What the compiled text sees of the running thread (the beginning of its source, in nvrtc.cpp).
+struct Running {
+  Index thread, block, block_size, grid;
+  void (*barrier)();
+};
+
+struct Function {
+  void (*call)(const void* arguments);
+  Running* running;
+};
+
+constexpr size_t kStackBytes = 128 << 10;
+
+// The fibers of a block.
+class Fibers {
+ public:
+  // Calls function(arguments) for each thread of the block.
+  void run(const Function& function, const void* arguments, unsigned threads) {
+    function_ = &function;
+    arguments_ = arguments;
+    while (fibers_.size() < threads) {
+      fibers_.push_back(std::make_unique<Fiber>());
+      fibers_.back()->stack.reset(new char[kStackBytes]);
+    }
+    for (unsigned i = 0; i < threads; ++i) {
+      Fiber& fiber = *fibers_[i];
+      getcontext(&fiber.context);
+      fiber.context.uc_stack.ss_sp = fiber.stack.get();
+      fiber.context.uc_stack.ss_size = kStackBytes;
+      fiber.context.uc_link = &scheduler_;
+      fiber.ended = false;
+      makecontext(&fiber.context, reinterpret_cast<void (*)()>(&Fibers::enter), 0);
+    }
+    for (bool any = true; any;) {
+      any = false;
+      for (unsigned i = 0; i < threads; ++i) {
+        if (fibers_[i]->ended) continue;
+        current_ = i;
+        function.running->thread = {i, 0, 0};
+        swapcontext(&scheduler_, &fibers_[i]->context);
+        any = any || !fibers_[i]->ended;
+      }
+    }
+  }
+
+  static Fibers& all() {
+    static Fibers& fibers = *new Fibers;
+    return fibers;
+  }
+  static void barrier() {
+    Fibers& fibers = all();
+    swapcontext(&fibers.fibers_[fibers.current_]->context, &fibers.scheduler_);
+  }
+
+ private:
+  struct Fiber {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+    bool ended;
+  };
+  static void enter() {
+    Fibers& fibers = all();
+    fibers.function_->call(fibers.arguments_);
+    fibers.fibers_[fibers.current_]->ended = true;
+  }
+
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  ucontext_t scheduler_;
+  size_t current_ = 0;
+  const Function* function_ = nullptr;
+  const void* arguments_ = nullptr;
+};
+
+using Pointer = unsigned long long;
+char* at(Pointer pointer) { return reinterpret_cast<char*>(pointer); }
+
+void* garbage(size_t bytes) {
+  void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (memory != nullptr) std::memset(memory, 0xa5, bytes);
+  return memory;
+}
+
+struct Rows {
+  size_t from_x, from_y;
+  int from_type;
+  const void* from_host;
+  Pointer from;
+  void* from_array;
+  size_t from_pitch, to_x, to_y;
+  int to_type;
+  void* to_host;
+  Pointer to;
+  void* to_array;
+  size_t to_pitch, width, height;
+};
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned) { return 0; }
+int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return 0;
+}
+int cuGetErrorString(int, const char** text) {
+  *text = "imitated error";
+  return 0;
+}
+int cuDeviceGetCount(int* count) {
+  *count = 1;
+  return 0;
+}
+int cuDeviceGet(int* device, int number) {
+  *device = number;
+  return 0;
+}
+int cuDeviceGetName(char* name, int size, int) {
+  std::snprintf(name, static_cast<size_t>(size), "Imitated GPU");
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  *value = attribute == 75 ? 9 : 0;
+  return 0;
+}
+int cuDeviceTotalMem_v2(size_t* bytes, int) {
+  *bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void**, int) { return 0; }
+int cuCtxSetCurrent(void*) { return 0; }
+
+int cuMemAlloc_v2(Pointer* pointer, size_t bytes) {
+  *pointer = reinterpret_cast<Pointer>(garbage(bytes));
+  return *pointer == 0 ? 2 : 0;
+}
+int cuMemFree_v2(Pointer pointer) {
+  std::free(at(pointer));
+  return 0;
+}
+int cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
+  *memory = garbage(bytes);
+  return *memory == nullptr ? 2 : 0;
+}
+int cuMemFreeHost(void* memory) {
+  std::free(memory);
+  return 0;
+}
+int cuMemHostGetDevicePointer_v2(Pointer* pointer, void* memory, unsigned) {
+  *pointer = reinterpret_cast<Pointer>(memory);
+  return 0;
+}
+
+int cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, void*) {
+  std::memcpy(to, at(from), bytes);
+  return 0;
+}
+int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void*) {
+  std::memcpy(at(to), from, bytes);
+  return 0;
+}
+int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, void*) {
+  std::memmove(at(to), at(from), bytes);
+  return 0;
+}
+int cuMemcpy2DAsync_v2(const Rows* rows, void*) {
+  for (size_t i = 0; i < rows->height; ++i) {
+    std::memcpy(at(rows->to) + i * rows->to_pitch, at(rows->from) + i * rows->from_pitch, rows->width);
+  }
+  return 0;
+}
+int cuMemsetD8Async(Pointer to, unsigned char value, size_t bytes, void*) {
+  std::memset(at(to), value, bytes);
+  return 0;
+}
+
+int cuStreamCreate(void**, unsigned) { return 0; }
+int cuStreamDestroy_v2(void*) { return 0; }
+int cuStreamSynchronize(void*) { return 0; }
+
+// The code is a shared library, behind its size.
+int cuModuleLoadData(void** module, const void* code) {
+  size_t size = 0;
+  std::memcpy(&size, code, sizeof size);
+  char path[] = "/tmp/imitated_module_XXXXXX";
+  const int file = mkstemp(path);
+  const bool written = write(file, static_cast<const char*>(code) + sizeof size, size) == static_cast<ssize_t>(size);
+  close(file);
+  *module = written ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (*module == nullptr) std::fprintf(stderr, "%s\n", dlerror());
+  unlink(path);
+  return *module == nullptr ? 200 : 0;
+}
+int cuModuleGetFunction(Function** function, void* module, const char* name) {
+  const auto call = reinterpret_cast<void (*)(const void*)>(dlsym(module, (std::string("call_") + name).c_str()));
+  auto* const running = static_cast<Running*>(dlsym(module, "running"));
+  if (call == nullptr || running == nullptr) return 500;
+  running->barrier = &Fibers::barrier;
+  *function = new Function{call, running};
+  return 0;
+}
+
+int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned, unsigned,
+                   unsigned, void*, void** arguments, void**) {
+  static std::mutex& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  const unsigned mode = _mm_getcsr();
+  _mm_setcsr(mode | 0x8040);  // denormals count as zero
+  function->running->grid = {grid_x, grid_y, grid_z};
+  function->running->block_size = {x, 1, 1};
+  for (unsigned j = 0; j < grid_y; ++j) {
+    for (unsigned i = 0; i < grid_x; ++i) {
+      function->running->block = {i, j, 0};
+      Fibers::all().run(*function, arguments[0], x);
+    }
+  }
+  _mm_setcsr(mode);
+  return 0;
+}
+
+}  // extern "C"

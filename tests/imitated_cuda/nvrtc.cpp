@@ -1,0 +1,153 @@
+// An imitation of NVIDIA's compiler, libnvrtc.so.13: g++ compiles the text to a shared library for driver.cpp.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+
+namespace {
+
+constexpr char kBegin[] = R"text(
+#include <math.h>
+#include <string.h>
+
+#define __device__
+#define __global__
+#define __grid_constant__
+#define __shared__ static
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __launch_bounds__(threads)
+
+struct Index { unsigned x, y, z; };
+extern "C" {
+struct Running { Index thread, block, block_size, grid; void (*barrier)(); } running;
+}
+#define threadIdx running.thread
+#define blockIdx running.block
+#define blockDim running.block_size
+#define gridDim running.grid
+
+static int block_or;
+static inline void __syncthreads() {
+  // The thread is another one meanwhile.
+  const Index own = running.thread;
+  running.barrier();
+  running.thread = own;
+}
+static inline int __syncthreads_or(int value) {
+  block_or |= value != 0;
+  __syncthreads();
+  const int any = block_or;
+  __syncthreads();
+  block_or = 0;
+  __syncthreads();
+  return any;
+}
+
+template <class To, class From>
+static inline To same_bits(From from) {
+  To to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+static inline float __int_as_float(int x) { return same_bits<float>(x); }
+static inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
+static inline int __float_as_int(float x) { return same_bits<int>(x); }
+static inline unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
+
+static inline void sincospi(double x, double* s, double* c) {
+  *s = sin(x * M_PI);
+  *c = cos(x * M_PI);
+}
+static inline double normcdfinv(double p) {
+  double low = -40, high = 40;
+  for (int i = 0; i < 120; ++i) {
+    const double middle = (low + high) / 2;
+    const bool is_above =
+        p < 0.5 ? erfc(-middle / sqrt(2.0)) / 2 < p : erfc(middle / sqrt(2.0)) / 2 > 1 - p;
+    (is_above ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+)text";
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Program {
+  std::string source, log, code;
+};
+
+}  // namespace
+
+extern "C" {
+
+int nvrtcVersion(int* major, int* minor) {
+  *major = 0;  // no version of NVIDIA's
+  *minor = 1;
+  return 0;
+}
+const char* nvrtcGetErrorString(int) { return "g++ failed"; }
+
+int nvrtcCreateProgram(Program** program, const char* source, const char*, int, const char* const*,
+                       const char* const*) {
+  *program = new Program{source, {}, {}};
+  return 0;
+}
+
+int nvrtcCompileProgram(Program* program, int, const char* const*) {
+  const std::regex function(R"((alloy_\w+)\(const __grid_constant__ (Arguments<\d+, \d+>) a\))");
+  std::string source = kBegin + program->source;
+  for (std::sregex_iterator i(program->source.begin(), program->source.end(), function), end; i != end; ++i) {
+    const std::string name = (*i)[1], arguments = (*i)[2];
+    source += "extern \"C\" void call_" + name + "(const void* a) { " + name + "(*(const " + arguments + "*)a); }\n";
+  }
+  // Keeps the texts, for the real compiler.
+  if (const char* const kept = std::getenv("IMITATED_NVRTC_KEEP")) {
+    const size_t hash = std::hash<std::string>()(program->source);
+    std::ofstream(std::string(kept) + "/" + std::to_string(hash) + ".cu") << program->source;
+  }
+  char folder[] = "/tmp/imitated_nvrtc_XXXXXX";
+  if (mkdtemp(folder) == nullptr) return 1;
+  const std::string base = std::string(folder) + "/text";
+  std::ofstream(base + ".cpp") << source;
+  const std::string command = "g++ -std=c++17 -O1 -w -fPIC -shared -o " + base + ".so " + base +
+                              ".cpp 2> " + base + ".log";
+  const bool done = std::system(command.c_str()) == 0;
+  program->log = read_all(base + ".log");
+  const std::string code = read_all(base + ".so");
+  const size_t size = code.size();
+  program->code = std::string(reinterpret_cast<const char*>(&size), sizeof size) + code;
+  static_cast<void>(std::system((std::string("rm -r ") + folder).c_str()));
+  return done ? 0 : 6;
+}
+
+int nvrtcDestroyProgram(Program** program) {
+  delete *program;
+  *program = nullptr;
+  return 0;
+}
+int nvrtcGetProgramLogSize(Program* program, size_t* size) {
+  *size = program->log.size() + 1;
+  return 0;
+}
+int nvrtcGetProgramLog(Program* program, char* log) {
+  std::strcpy(log, program->log.c_str());
+  return 0;
+}
+int nvrtcGetCUBINSize(Program* program, size_t* size) {
+  *size = program->code.size();
+  return 0;
+}
+int nvrtcGetCUBIN(Program* program, char* code) {
+  std::memcpy(code, program->code.data(), program->code.size());
+  return 0;
+}
+
+}  // extern "C"
