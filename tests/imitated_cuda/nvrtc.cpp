@@ -1,4 +1,5 @@
 // An imitation of NVIDIA's compiler, libnvrtc.so.13: g++ compiles the text to a shared library for driver.cpp.
+// If IMITATED_CUDA_TEXTS names a folder, it keeps the texts there and compiles nothing: functions then do nothing.
 #include <unistd.h>
 
 #include <cstdio>
@@ -108,17 +109,18 @@ int nvrtcCompileProgram(Program* program, int, const char* const*) {
     const std::string name = (*i)[1], arguments = (*i)[2];
     source += "extern \"C\" void call_" + name + "(const void* a) { " + name + "(*(const " + arguments + "*)a); }\n";
   }
-  // Keeps the texts, for the real compiler.
-  if (const char* const kept = std::getenv("IMITATED_NVRTC_KEEP")) {
-    const size_t hash = std::hash<std::string>()(program->source);
-    std::ofstream(std::string(kept) + "/" + std::to_string(hash) + ".cu") << program->source;
+  if (const char* const folder = std::getenv("IMITATED_CUDA_TEXTS")) {
+    const size_t hash = std::hash<std::string>()(program->source), nothing = 0;
+    std::ofstream(std::string(folder) + "/" + std::to_string(hash) + ".cu") << program->source;
+    program->code.assign(reinterpret_cast<const char*>(&nothing), sizeof nothing);
+    return 0;
   }
   char folder[] = "/tmp/imitated_nvrtc_XXXXXX";
   if (mkdtemp(folder) == nullptr) return 1;
   const std::string base = std::string(folder) + "/text";
   std::ofstream(base + ".cpp") << source;
-  const std::string command = "g++ -std=c++17 -O1 -w -fPIC -shared -o " + base + ".so " + base +
-                              ".cpp 2> " + base + ".log";
+  const std::string command =
+      "g++ -std=c++17 -O1 -w -fPIC -shared -o " + base + ".so " + base + ".cpp 2> " + base + ".log";
   const bool done = std::system(command.c_str()) == 0;
   program->log = read_all(base + ".log");
   const std::string code = read_all(base + ".so");

@@ -42,33 +42,33 @@ struct CUDA_MEMCPY2D {
 };
 
 // Columns: the member, the name in the library, the parameters.
-#define ALLOY_CUDA_DRIVER(X)                                                                                  \
-  X(init, cuInit, (unsigned))                                                                                 \
-  X(driver_version, cuDriverGetVersion, (int*))                                                               \
-  X(error_string, cuGetErrorString, (CUresult, const char**))                                                 \
-  X(device_count, cuDeviceGetCount, (int*))                                                                   \
-  X(device_get, cuDeviceGet, (CUdevice*, int))                                                                \
-  X(device_name, cuDeviceGetName, (char*, int, CUdevice))                                                     \
-  X(device_attribute, cuDeviceGetAttribute, (int*, int, CUdevice))                                            \
-  X(device_memory, cuDeviceTotalMem_v2, (size_t*, CUdevice))                                                  \
-  X(context_retain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                         \
-  X(context_set, cuCtxSetCurrent, (CUcontext))                                                                \
-  X(allocate, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                                          \
-  X(free, cuMemFree_v2, (CUdeviceptr))                                                                        \
-  X(host_allocate, cuMemHostAlloc, (void**, size_t, unsigned))                                                \
-  X(host_free, cuMemFreeHost, (void*))                                                                        \
-  X(host_address, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))                              \
-  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                               \
-  X(copy_from_host, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                       \
-  X(copy, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                 \
-  X(copy_rows, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D*, CUstream))                                          \
-  X(fill, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                    \
-  X(stream_create, cuStreamCreate, (CUstream*, unsigned))                                                     \
-  X(stream_destroy, cuStreamDestroy_v2, (CUstream))                                                           \
-  X(synchronize, cuStreamSynchronize, (CUstream))                                                             \
-  X(module_load, cuModuleLoadData, (CUmodule*, const void*))                                                  \
-  X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                               \
-  X(launch, cuLaunchKernel,                                                                                   \
+#define ALLOY_CUDA_DRIVER(X)                                                            \
+  X(init, cuInit, (unsigned))                                                           \
+  X(driver_version, cuDriverGetVersion, (int*))                                         \
+  X(error_string, cuGetErrorString, (CUresult, const char**))                           \
+  X(device_count, cuDeviceGetCount, (int*))                                             \
+  X(device_get, cuDeviceGet, (CUdevice*, int))                                          \
+  X(device_name, cuDeviceGetName, (char*, int, CUdevice))                               \
+  X(device_attribute, cuDeviceGetAttribute, (int*, int, CUdevice))                      \
+  X(device_memory, cuDeviceTotalMem_v2, (size_t*, CUdevice))                            \
+  X(context_retain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                   \
+  X(context_set, cuCtxSetCurrent, (CUcontext))                                          \
+  X(allocate, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                    \
+  X(free, cuMemFree_v2, (CUdeviceptr))                                                  \
+  X(host_allocate, cuMemHostAlloc, (void**, size_t, unsigned))                          \
+  X(host_free, cuMemFreeHost, (void*))                                                  \
+  X(host_address, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))        \
+  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))         \
+  X(copy_from_host, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream)) \
+  X(copy, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))           \
+  X(copy_rows, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D*, CUstream))                    \
+  X(fill, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))              \
+  X(stream_create, cuStreamCreate, (CUstream*, unsigned))                               \
+  X(stream_destroy, cuStreamDestroy_v2, (CUstream))                                     \
+  X(synchronize, cuStreamSynchronize, (CUstream))                                       \
+  X(module_load, cuModuleLoadData, (CUmodule*, const void*))                            \
+  X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))         \
+  X(launch, cuLaunchKernel,                                                             \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))
 
 // Opened once; its functions may be called by every thread.

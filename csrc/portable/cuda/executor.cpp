@@ -45,7 +45,8 @@ void Executor::prepare(const std::vector<Step>& steps, std::vector<const Launch*
     if (step.kind == Step::Kind::kCall) {
       for (const Launch& launch : static_cast<const Kernel&>(*step.kernel).code().launches) {
         const size_t addresses = std::max<size_t>(launch.pointers.size(), 1);
-        Prepared prepared{&launch, nullptr, std::vector<uint64_t>(addresses + std::max<size_t>(launch.numbers.size(), 1))};
+        Prepared prepared{&launch, nullptr,
+                          std::vector<uint64_t>(addresses + std::max<size_t>(launch.numbers.size(), 1))};
         std::copy(launch.numbers.begin(), launch.numbers.end(), prepared.arguments.begin() + addresses);
         prepared_[&step].push_back(std::move(prepared));
         launches.push_back(&launch);

@@ -27,7 +27,8 @@ class CopyStream {
   CUstream stream_ = nullptr;
 };
 
-// Null if there is not enough memory. A private storage is memory of the GPU; a shared one is pinned memory of the host.
+// Null if there is not enough memory. A private storage is memory of the GPU; a shared one is pinned memory of the
+// host.
 std::shared_ptr<device::Storage> allocate(device::Counters& counters, const CopyStream& copies, size_t bytes,
                                           device::StorageMode mode);
 

@@ -63,9 +63,7 @@ class Writer {
   void read(Value v, const std::string& from) {
     if (!names_.contains(v)) line("const " + number_of(v.dtype()) + " " + name(v) + " = " + from);
   }
-  const std::string& name(Value v) {
-    return names_.emplace(v, "v" + std::to_string(names_.size())).first->second;
-  }
+  const std::string& name(Value v) { return names_.emplace(v, "v" + std::to_string(names_.size())).first->second; }
 
   void compute(const Op& op) {
     if (op.code == OpCode::cast) {
@@ -98,8 +96,8 @@ class Writer {
     }
     const Value result = op.result();
     line(number_of(result.dtype()) + " " + name(result));
-    line("{ " + given + "; (void)d; " + name(result) + " = kept<" + element_of(result.dtype()) + ">(" +
-         std::string(forward) + "); }");
+    text += "    { " + given + "; (void)d; " + name(result) + " = kept<" + element_of(result.dtype()) + ">(" +
+            std::string(forward) + "); }\n";
   }
 
   // Operands: rate, beta1, beta2, epsilon, values, first moment, second moment[, greatest second moment], gradient.
@@ -140,8 +138,7 @@ Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports,
       at = "place<" + rank + ">(i, n + 1, n + " + std::to_string(launch.numbers.size()) + ")";
       launch.numbers.insert(launch.numbers.end(), steps.begin(), steps.end());
     }
-    writer.read(imports[i],
-                filled("load((const @*)p[@], @)", {element_of(imports[i].dtype()), std::to_string(i), at}));
+    writer.read(imports[i], filled("load((const @*)p[@], @)", {element_of(imports[i].dtype()), std::to_string(i), at}));
     launch.pointers.push_back(operand(i));
   }
   for (const Op* op : ops) {
@@ -149,8 +146,9 @@ Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports,
     if (op->code == OpCode::adam) launch.library = kSteps;
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    writer.text += filled("    store((@*)p[@], i, @);\n", {element_of(results[i].dtype()),
-                                                           std::to_string(imports.size() + i), writer.name(results[i])});
+    writer.text +=
+        filled("    store((@*)p[@], i, @);\n",
+               {element_of(results[i].dtype()), std::to_string(imports.size() + i), writer.name(results[i])});
     launch.pointers.push_back(result(i));
   }
   launch.body = "  for (i64 i = first_index(); i < n[0]; i += index_step()) {\n" + writer.text + "  }\n";

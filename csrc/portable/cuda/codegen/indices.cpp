@@ -62,7 +62,9 @@ __device__ inline void put_rows(const T* x, const T* updates, const i64* places,
   for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
     const i64 batch = quotient(row, extent), at = row - batch * extent;
     const i64* const own = places + batch * batch_step;
-    for (i64 j = threadIdx.x; j < behind; j += blockDim.x) y[row * behind + j] = x == nullptr ? T{} : x[row * behind + j];
+    for (i64 j = threadIdx.x; j < behind; j += blockDim.x) {
+      y[row * behind + j] = x == nullptr ? T{} : x[row * behind + j];
+    }
     for (i64 begin = 0; begin < given; begin += blockDim.x) {
       const i64 k = begin + threadIdx.x;
       found[threadIdx.x] = k < given && own[k] == at;
@@ -139,8 +141,7 @@ void append_put(Code& code, const Op& op, const Putting& putting) {
              "      [](@ x, @ u) -> @ { @ });\n",
              {by_rows ? "put_rows" : "put", type, putting.x < 0 ? "nullptr" : "p[3]", type, type, type, type, type,
               combination(putting.mode, dtype)}),
-      std::move(pointers),
-      {by_rows ? rows : count, putting.extent, putting.given, putting.behind, putting.batch_step});
+      std::move(pointers), {by_rows ? rows : count, putting.extent, putting.given, putting.behind, putting.batch_step});
   if (by_rows) launch.blocks = static_cast<unsigned>(std::min<int64_t>(rows, 1 << 16));
   code.launches.push_back(std::move(launch));
 }
@@ -196,8 +197,9 @@ Code code_of_scatter(const Op& op) {
   const int64_t axis = axis_of(op);
   Code code;
   append_places(code, op.operands[2].dtype(), {x[axis]}, updates[axis], 2);
-  append_put(code, op, {0, 1, op.attributes.word(Attr::kMode), count_of(x, 0, axis), x[axis], updates[axis],
-                        count_of(x, axis + 1, x.size()), 0});
+  append_put(code, op,
+             {0, 1, op.attributes.word(Attr::kMode), count_of(x, 0, axis), x[axis], updates[axis],
+              count_of(x, axis + 1, x.size()), 0});
   return code;
 }
 

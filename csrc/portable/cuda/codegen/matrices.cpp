@@ -31,12 +31,13 @@ __device__ inline void matmul(const float* a, const float* b, float* y, const i6
       // Neighbouring threads read along the axis whose elements are neighbours.
       for (int i = threadIdx.x; i < 1024; i += 256) {
         const int k = a_inner == 1 ? i % 16 : i / 64, m = a_inner == 1 ? i / 16 : i % 64;
-        left[k][m] = first_row + m < rows && k0 + k < inner ? from_a[(first_row + m) * a_row + (k0 + k) * a_inner] : 0;
+        const bool inside = first_row + m < rows && k0 + k < inner;
+        left[k][m] = inside ? from_a[(first_row + m) * a_row + (k0 + k) * a_inner] : 0;
       }
       for (int i = threadIdx.x; i < 1024; i += 256) {
         const int k = b_inner == 1 ? i % 16 : i / 64, m = b_inner == 1 ? i / 16 : i % 64;
-        right[k][m] =
-            first_column + m < columns && k0 + k < inner ? from_b[(first_column + m) * b_column + (k0 + k) * b_inner] : 0;
+        const bool inside = first_column + m < columns && k0 + k < inner;
+        right[k][m] = inside ? from_b[(first_column + m) * b_column + (k0 + k) * b_inner] : 0;
       }
       __syncthreads();
 #pragma unroll
@@ -139,17 +140,17 @@ Code code_of_matmul(const Op& op) {
   for (int64_t& step : axes.steps[0]) step *= rows * inner;
   for (int64_t& step : axes.steps[1]) step *= inner * columns;
   axes = joined(axes);
-  std::vector<int64_t> numbers{rows,          columns,           inner,           ta ? 1 : inner, ta ? rows : 1,
-                               tb ? 1 : columns, tb ? inner : 1, axes.count()};
+  std::vector<int64_t> numbers{rows,          columns,          inner,          ta ? 1 : inner,
+                               ta ? rows : 1, tb ? 1 : columns, tb ? inner : 1, axes.count()};
   axes.append_to(numbers);
   Code code;
   if (count_of(y) == 0) return code;
   const int64_t tiles = (rows + 63) / 64 * ((columns + 63) / 64) * axes.count();
-  Launch launch{kMatrices,
-                filled("  matmul<@>((const float*)p[0], (const float*)p[1], (float*)p[2], n);\n",
-                       {std::to_string(axes.rank())}),
-                {operand(0), operand(1), result(0)},
-                std::move(numbers)};
+  Launch launch{
+      kMatrices,
+      filled("  matmul<@>((const float*)p[0], (const float*)p[1], (float*)p[2], n);\n", {std::to_string(axes.rank())}),
+      {operand(0), operand(1), result(0)},
+      std::move(numbers)};
   launch.blocks = static_cast<unsigned>(std::min<int64_t>(tiles, 1 << 30));
   code.launches.push_back(std::move(launch));
   return code;
@@ -161,8 +162,10 @@ Code code_of_inverse(const Op& op) {
   Code code;
   if (count == 0) return code;
   const int64_t matrices = count / (size * size);
-  Launch launch{kMatrices, "  invert((const float*)p[0], (float*)p[1], (double*)p[2], n[0], n[1]);\n",
-                {operand(0), result(0), scratch(0)}, {matrices, size}};
+  Launch launch{kMatrices,
+                "  invert((const float*)p[0], (float*)p[1], (double*)p[2], n[0], n[1]);\n",
+                {operand(0), result(0), scratch(0)},
+                {matrices, size}};
   launch.blocks = static_cast<unsigned>(std::min<int64_t>(matrices, 1 << 16));
   code.launches.push_back(std::move(launch));
   code.scratch = static_cast<size_t>(2 * count) * sizeof(double);
@@ -184,11 +187,11 @@ Code code_of_fourier_transform(const Op& op) {
     // Between the axes, two arrays take turns.
     const Pointer to = i + 1 == axes.size() ? result(0) : scratch(static_cast<size_t>(i % 2 * bytes));
     const std::string scale = scaling == "none" ? "1.0" : scaling == "size" ? "1.0 / n[1]" : "1.0 / sqrt((double)n[1])";
-    code.launches.push_back(launch_for(
-        count, kMatrices,
-        filled("  transform((const float*)p[0], (float*)p[1], n[0], n[1], n[2], @, @);\n",
-               {op.attributes.flag(Attr::kInverse) ? "1.0" : "-1.0", scale}),
-        {from, to}, {count, length, count_of(dims, axis + 1, dims.size() - 1)}));
+    code.launches.push_back(
+        launch_for(count, kMatrices,
+                   filled("  transform((const float*)p[0], (float*)p[1], n[0], n[1], n[2], @, @);\n",
+                          {op.attributes.flag(Attr::kInverse) ? "1.0" : "-1.0", scale}),
+                   {from, to}, {count, length, count_of(dims, axis + 1, dims.size() - 1)}));
     from = to;
   }
   return code;

@@ -39,11 +39,10 @@ void append(Code& code, const Copying& copying) {
   std::vector<int64_t> numbers{axes.count(), copying.first_from, copying.first_to};
   axes.append_to(numbers);
   const std::string bits = bits_of(copying.dtype);
-  code.launches.push_back(
-      launch_for(axes.count(), kMove,
-                 filled("  move<@, @>((const @*)p[0], (@*)p[1], n[0], n[1], n[2], n + 3);\n",
-                        {bits, std::to_string(axes.rank()), bits, bits}),
-                 {copying.from, copying.to}, std::move(numbers)));
+  code.launches.push_back(launch_for(axes.count(), kMove,
+                                     filled("  move<@, @>((const @*)p[0], (@*)p[1], n[0], n[1], n[2], n + 3);\n",
+                                            {bits, std::to_string(axes.rank()), bits, bits}),
+                                     {copying.from, copying.to}, std::move(numbers)));
 }
 
 // Fills the result with zeros, or with the operand's only element.
@@ -53,10 +52,10 @@ void append_fill(Code& code, const Op& op, int value) {
   if (count == 0) return;
   std::vector<Pointer> pointers{result(0)};
   if (value >= 0) pointers.push_back(operand(static_cast<size_t>(value)));
-  code.launches.push_back(launch_for(count, kMove,
-                                     filled("  fill<@>(@, (@*)p[0], n[0]);\n",
-                                            {bits, value < 0 ? "nullptr" : "(const " + bits + "*)p[1]", bits}),
-                                     std::move(pointers), {count}));
+  code.launches.push_back(launch_for(
+      count, kMove,
+      filled("  fill<@>(@, (@*)p[0], n[0]);\n", {bits, value < 0 ? "nullptr" : "(const " + bits + "*)p[1]", bits}),
+      std::move(pointers), {count}));
 }
 
 // The elements of the first operand at `first` plus the steps times the index in the result.
@@ -99,7 +98,8 @@ Code code_of_broadcast(const Op& op) {
 Code code_of_transpose(const Op& op) {
   const Dims own = steps_of(op.operands[0].shape().dims());
   Dims steps;
-  for (int64_t axis : op.attributes.ints(Attr::kPermutation)) steps.push_back(own[*ir::normalize_axis(axis, own.size())]);
+  for (int64_t axis : op.attributes.ints(Attr::kPermutation))
+    steps.push_back(own[*ir::normalize_axis(axis, own.size())]);
   return strided(op, steps);
 }
 

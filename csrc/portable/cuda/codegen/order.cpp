@@ -16,8 +16,8 @@ template <class T, bool DESCENDING>
 __device__ inline void argsort(const T* x, int* y, const i64* n) {
   const i64 count = n[0], length = n[1], step = n[2], taken = n[3];
   for (i64 i = first_index(); i < count; i += index_step()) {
-    const i64 row = quotient(i, step), outer = quotient(row, length), own = row - outer * length, inner = i - row * step;
-    const T* const line = x + outer * length * step + inner;
+    const i64 row = quotient(i, step), outer = quotient(row, length), own = row - outer * length;
+    const T* const line = x + outer * length * step + (i - row * step);
     const NumberOf<T> value = load(x, i);
     i64 before = 0;
     for (i64 k = 0; k < length; ++k) {
@@ -26,7 +26,7 @@ __device__ inline void argsort(const T* x, int* y, const i64* n) {
       const bool above = value < other || (value == value && other != other);
       before += (DESCENDING ? above : below) || (!below && !above && k < own);
     }
-    if (before < taken) y[(outer * taken + before) * step + inner] = (int)own;
+    if (before < taken) y[(outer * taken + before) * step + (i - row * step)] = (int)own;
   }
 }
 
@@ -54,11 +54,11 @@ Code code_of_argsort(const Op& op) {
   const std::string type = element_of(op.operands[0].dtype());
   Code code;
   if (count_of(dims) == 0) return code;
-  code.launches.push_back(launch_for(
-      count_of(dims), kOrder,
-      filled("  argsort<@, @>((const @*)p[0], (int*)p[1], n);\n",
-             {type, op.attributes.flag(Attr::kDescending) ? "true" : "false", type}),
-      {operand(0), result(0)}, {count_of(dims), dims[axis], step, op.results[0].shape[axis]}));
+  code.launches.push_back(launch_for(count_of(dims), kOrder,
+                                     filled("  argsort<@, @>((const @*)p[0], (int*)p[1], n);\n",
+                                            {type, op.attributes.flag(Attr::kDescending) ? "true" : "false", type}),
+                                     {operand(0), result(0)},
+                                     {count_of(dims), dims[axis], step, op.results[0].shape[axis]}));
   return code;
 }
 

@@ -70,7 +70,8 @@ __device__ inline float box_muller(const Words& words, int k, double mean, doubl
 std::string exact(double number) {
   char text[64];
   std::snprintf(text, sizeof text, "%a", number);
-  return std::string("(") + (std::isinf(number) ? (number < 0 ? "-(double)infinity()" : "(double)infinity()") : text) + ")";
+  return std::string("(") + (std::isinf(number) ? (number < 0 ? "-(double)infinity()" : "(double)infinity()") : text) +
+         ")";
 }
 
 double normal_below(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
@@ -119,8 +120,8 @@ Code code_of_random(const Op& op) {
 }
 
 Code code_of_fresh_random_state(const Op&) {
-  Launch launch{nullptr, "  for (int i = 0; i < 7; ++i) ((int*)p[0])[i] = (int)n[i];\n", {result(0)},
-                std::vector<int64_t>(7, 0)};
+  Launch launch{
+      nullptr, "  for (int i = 0; i < 7; ++i) ((int*)p[0])[i] = (int)n[i];\n", {result(0)}, std::vector<int64_t>(7, 0)};
   launch.threads = 1;
   launch.is_fresh = true;
   Code code;

@@ -212,12 +212,13 @@ Code reduction(const Op& op, const std::string& declaration, const std::string& 
   const std::string all = "(typename " + fold + "::All*)", kept = std::to_string(axes.kept.rank()),
                     from = "(const " + element_of(op.operands[0].dtype()) + "*)p[0]",
                     to = element_of(op.results[0].dtype);
-  const std::string arguments = "(" + from + ", (" + to + "*)p[1], " + all + (parts > 1 ? "p[2]" : "nullptr") + ", n);\n";
+  const std::string arguments =
+      "(" + from + ", (" + to + "*)p[1], " + all + (parts > 1 ? "p[2]" : "nullptr") + ", n);\n";
   std::vector<Pointer> pointers{operand(0), result(0)};
   if (parts > 1) pointers.push_back(scratch(0));
   Launch launch = launch_for(results, kReduction,
-                             declaration + "  " + (by_blocks ? "reduce_by_blocks<" : "reduce_by_threads<") + fold + ", " +
-                                 to + ", " + kept + ", " + std::to_string(axes.reduced.rank()) + ">" + arguments,
+                             declaration + "  " + (by_blocks ? "reduce_by_blocks<" : "reduce_by_threads<") + fold +
+                                 ", " + to + ", " + kept + ", " + std::to_string(axes.reduced.rank()) + ">" + arguments,
                              pointers, numbers);
   launch.blocks = static_cast<unsigned>(blocks);
   launch.rows = static_cast<unsigned>(parts);
@@ -225,9 +226,9 @@ Code reduction(const Op& op, const std::string& declaration, const std::string& 
   code.launches.push_back(std::move(launch));
   if (parts > 1) {
     code.scratch = static_cast<size_t>(parts * results) * bytes;
-    code.launches.push_back(launch_for(results, kReduction,
-                                       declaration + "  merge_parts<" + fold + ", " + to + ", " + kept + ">" + arguments,
-                                       pointers, numbers));
+    code.launches.push_back(launch_for(
+        results, kReduction, declaration + "  merge_parts<" + fold + ", " + to + ", " + kept + ">" + arguments,
+        pointers, numbers));
   }
   return code;
 }
@@ -267,14 +268,14 @@ Code code_of_reduction(const Op& op) {
 Code code_of_reduce_like(const Op& op) { return code_of_reduction(op); }
 
 Code code_of_moment(const Op& op) {
-  const std::string name = std::string(is_floating(op) ? "" : "Whole") + (op.code == OpCode::mean ? "Mean" : "Variance");
+  const std::string name =
+      std::string(is_floating(op) ? "" : "Whole") + (op.code == OpCode::mean ? "Mean" : "Variance");
   return reduction(op, "", name + "<" + element_of(op.operands[0].dtype()) + ">", 32);
 }
 
 Code code_of_arg_reduction(const Op& op) {
-  return reduction(op, "",
-                   "Best<" + element_of(op.operands[0].dtype()) + (op.code == OpCode::argmax ? ", true>" : ", false>"),
-                   16);
+  return reduction(
+      op, "", "Best<" + element_of(op.operands[0].dtype()) + (op.code == OpCode::argmax ? ", true>" : ", false>"), 16);
 }
 
 }  // namespace alloy::cuda

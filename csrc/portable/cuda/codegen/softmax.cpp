@@ -118,10 +118,10 @@ Code code_of_softmax_cross_entropy(const Op& op) {
   const std::string& reduction = op.attributes.word(Attr::kReduction);
   const bool keeps = reduction == "none";
   Code code;
-  Launch rows = rows_of(op,
-                        filled("  cross_entropy((const float*)p[0], (const float*)p[1], (@*)p[2], n);\n",
-                               {keeps ? "float" : "double"}),
-                        {operand(0), operand(1), keeps ? result(0) : scratch(0)});
+  Launch rows = rows_of(
+      op,
+      filled("  cross_entropy((const float*)p[0], (const float*)p[1], (@*)p[2], n);\n", {keeps ? "float" : "double"}),
+      {operand(0), operand(1), keeps ? result(0) : scratch(0)});
   const int64_t count = rows.numbers[0];
   if (count > 0) code.launches.push_back(std::move(rows));
   if (keeps) return code;

@@ -255,7 +255,8 @@ __device__ inline void gather_from_windows(float* to, const Pooling& c, const Gi
       rest = quotient(rest, m[k].extent);
       place += own[k] * m[k].source_step;
     }
-    const i64 from = rest * c.source_outer + inner * c.source_inner, result = rest * c.result_outer + inner * c.result_inner;
+    const i64 from = rest * c.source_outer + inner * c.source_inner;
+    const i64 result = rest * c.result_outer + inner * c.result_inner;
     float sum = 0;
     i64 at[4];
     for (i64 t0 = m[0].taps; t0-- > 0;) {
@@ -299,17 +300,18 @@ void append_axis(std::vector<int64_t>& numbers, const Window& window, int64_t ex
 
 constexpr Window kStill{1, 1, 1, 0, 0};
 
-Code convolution(const Op& op, const std::string& function, const Dims& x, const Dims& w, const Dims& y, int64_t count) {
+Code convolution(const Op& op, const std::string& function, const Dims& x, const Dims& w, const Dims& y,
+                 int64_t count) {
   require_float(op);
   const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
   const ir::WeightsAxes weights = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
   const Dims steps_x = steps_of(x), steps_w = steps_of(w), steps_y = steps_of(y);
   const int64_t groups = op.attributes.integer(Attr::kGroups);
-  std::vector<int64_t> numbers{x[data.batch],           groups,
-                               w[weights.in],           w[weights.out] / groups,
-                               steps_x[data.batch],     steps_x[data.channels],
-                               steps_y[data.batch],     steps_y[data.channels],
-                               steps_w[weights.in],     steps_w[weights.out]};
+  std::vector<int64_t> numbers{x[data.batch],       groups,
+                               w[weights.in],       w[weights.out] / groups,
+                               steps_x[data.batch], steps_x[data.channels],
+                               steps_y[data.batch], steps_y[data.channels],
+                               steps_w[weights.in], steps_w[weights.out]};
   for (int64_t i = data.spatial.size(); i < 3; ++i) append_axis(numbers, kStill, 1, 1, 0, 0, 0);
   for (int64_t i = 0; i < data.spatial.size(); ++i) {
     const int64_t axis = data.spatial[i], of_weights = weights.spatial[i];
@@ -318,10 +320,10 @@ Code convolution(const Op& op, const std::string& function, const Dims& x, const
   }
   Code code;
   if (count == 0) return code;
-  code.launches.push_back(launch_for(
-      count, kWindows,
-      "  " + function + "((const float*)p[0], (const float*)p[1], (float*)p[2], *(const Convolution*)n);\n",
-      {operand(0), operand(1), result(0)}, std::move(numbers)));
+  code.launches.push_back(
+      launch_for(count, kWindows,
+                 "  " + function + "((const float*)p[0], (const float*)p[1], (float*)p[2], *(const Convolution*)n);\n",
+                 {operand(0), operand(1), result(0)}, std::move(numbers)));
   return code;
 }
 
@@ -351,12 +353,9 @@ std::vector<int64_t> pooling(const Op& op, const Dims& x, const Dims& y) {
   const Dims& size = op.attributes.ints(Attr::kWindow);
   // Others than these axes: those before them, and those behind.
   const int64_t before = axes.front(), behind = axes.back() + 1;
-  std::vector<int64_t> numbers{count_of(x, 0, before),
-                               count_of(x, behind, x.size()),
-                               count_of(x, before, x.size()),
-                               1,
-                               count_of(y, before, y.size()),
-                               1};
+  std::vector<int64_t> numbers{count_of(x, 0, before),        count_of(x, behind, x.size()),
+                               count_of(x, before, x.size()), 1,
+                               count_of(y, before, y.size()), 1};
   for (int64_t i = axes.size(); i < 4; ++i) append_axis(numbers, kStill, 1, 1, 0, 0, 0);
   for (int64_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = axes[i];

@@ -1,0 +1,67 @@
+// The texts of the CUDA device: what ops become, and what they share. tests/python/device/test_cuda.py compiles all.
+#include "cuda/codegen/code.h"
+
+#include "graph_builder.h"
+
+namespace alloy::test {
+namespace {
+
+cuda::Code code_of_sum(Shape shape, Dims axes, DType dtype = DType::float32) {
+  Graph graph;
+  const Value x = placeholder(graph, {dtype, std::move(shape)});
+  return cuda::code_of(*graph.value(OpCode::sum, {x}, {{Attr::kAxes, std::move(axes)}}).op);
+}
+
+TEST(Codegen, AnElementwiseOpIsItsRow) {
+  Graph graph;
+  const Value a = placeholder(graph, f32({4, 3})), b = placeholder(graph, f32({3}));
+  const cuda::Code code = cuda::code_of(*graph.value(OpCode::subtract, {a, b}).op);
+  ASSERT_EQ(code.launches.size(), 1);
+  EXPECT_EQ(code.launches[0].body,
+            "  for (i64 i = first_index(); i < n[0]; i += index_step()) {\n"
+            "    const NumberOf<float> v0 = load((const float*)p[0], i);\n"
+            "    const NumberOf<float> v1 = load((const float*)p[1], place<2>(i, n + 1, n + 3));\n"
+            "    NumberOf<float> v2;\n"
+            "    { const NumberOf<float> d = 0; const NumberOf<float> a = v0; const NumberOf<float> b = v1; (void)d; "
+            "v2 = kept<float>(Sub(d, a, b)); }\n"
+            "    store((float*)p[2], i, v2);\n"
+            "  }\n");
+  EXPECT_EQ(code.launches[0].numbers, (std::vector<int64_t>{12, 4, 3, 0, 1}));
+  EXPECT_TRUE(code.in_place);
+}
+
+TEST(Codegen, AnOperandThatIsUsedTwiceIsReadOnce) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({5}));
+  const std::string body = cuda::code_of(*graph.value(OpCode::multiply, {x, x}).op).launches[0].body;
+  EXPECT_EQ(body.find("load"), body.rfind("load"));
+}
+
+TEST(Codegen, ShapesAreNoPartOfTheText) {
+  const cuda::Launch small = code_of_sum({4, 50}, {1}).launches[0], large = code_of_sum({70, 900}, {1}).launches[0];
+  EXPECT_EQ(name_of(small), name_of(large));
+  EXPECT_NE(small.numbers, large.numbers);
+  EXPECT_NE(name_of(small), name_of(code_of_sum({4, 50}, {1}, DType::int32).launches[0]));
+  const std::string source = cuda::source_of({&small, &large});
+  EXPECT_EQ(source.find(name_of(small)), source.rfind(name_of(small)));
+}
+
+TEST(Codegen, ALargeSumHasPartsThatAreAddedInOrder) {
+  const cuda::Code code = code_of_sum({1 << 20}, {0});
+  ASSERT_EQ(code.launches.size(), 2);
+  EXPECT_GT(code.launches[0].rows, 1);
+  EXPECT_EQ(code.scratch, code.launches[0].rows * sizeof(double));
+}
+
+TEST(Codegen, WhatHasNoElementsIsNotLaunched) { EXPECT_TRUE(code_of_sum({0, 3}, {1}).launches.empty()); }
+
+TEST(Codegen, AnOpWithoutCodeSaysSo) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2, 3}));
+  const Op& op = *graph.value(OpCode::shape_of, {x}).op;
+  EXPECT_EQ(error_of([&] { cuda::code_of(op); }),
+            "[shape_of] The CUDA device has no kernel for this op with float32(2, 3).");
+}
+
+}  // namespace
+}  // namespace alloy::test

@@ -1,0 +1,29 @@
+"""A program that runs every case of cases.py on the default device, with its gradients, and looks at no result. On an
+imitated GPU that keeps texts (tests/imitated_cuda), the texts of all ops are in the folder then."""
+
+import numpy as np
+
+import alloy as al
+from cases import all_cases, sample
+
+
+def run(case, dtype):
+    graph = al.Graph()
+    arrays = sample(case, dtype, np.random.default_rng(0))
+    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
+    result = case.build(*feeds)
+    wanted = [
+        feed
+        for i, feed in enumerate(feeds)
+        if feed.dtype == result.dtype == "float32" and (case.wanted is None or i in case.wanted)
+    ]
+    gradients = al.gradients(al.sum(result * 2.0), wanted) if wanted else []
+    graph.compile(feeds, [result, *gradients])(*arrays)
+
+
+if __name__ == "__main__":
+    seen = set()
+    for case in all_cases():
+        for dtype in case.dtypes if case.op not in seen else case.dtypes[:1]:
+            run(case, dtype)
+        seen.add(case.op)

@@ -1,0 +1,132 @@
+"""The CUDA device where there is no GPU: its texts, compiled by NVIDIA's compiler, and runs on an imitated GPU."""
+
+import collections
+import ctypes
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import alloy as al
+from quirks import ROOT
+from running import program
+
+IMITATION = ROOT / "build/editable/tests/imitated_cuda"
+pytestmark = pytest.mark.skipif(
+    al.device().kind != "cpu" or bool(al.device().system) or not IMITATION.exists(),
+    reason="the imitation of a GPU is built for this framework",
+)
+BEGIN = 'extern "C" __global__'
+# The options of csrc/portable/cuda/nvrtc.cpp.
+OPTIONS = "--std=c++17 --ftz=true --prec-div=true --prec-sqrt=true --device-int128".split()
+
+
+def with_imitation(tmp_path, **others):
+    return os.environ | {
+        "LD_LIBRARY_PATH": str(IMITATION),
+        "ALLOY_DEVICE": "cuda",
+        "XDG_CACHE_HOME": str(tmp_path),
+        "PYTHONPATH": str(ROOT / "tests/python"),
+        **others,
+    }
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """The texts of all ops: what functions share, and these functions."""
+    folder = tmp_path_factory.mktemp("texts")
+    environment = with_imitation(folder / "cache", IMITATED_CUDA_TEXTS=str(folder))
+    subprocess.run(
+        [sys.executable, str(ROOT / "tests/python/device/cuda_texts.py")], env=environment, check=True, timeout=300
+    )
+    found = collections.defaultdict(set)
+    for path in folder.glob("*.cu"):
+        begin, *functions = path.read_text().split(BEGIN)
+        found[begin].update(functions)
+    assert sum(map(len, found.values())) > 400
+    return found
+
+
+@pytest.fixture(scope="module")
+def nvrtc():
+    spec = importlib.util.find_spec("nvidia")
+    folders = [] if spec is None else [pathlib.Path(place) for place in spec.submodule_search_locations]
+    found = [path for folder in folders for path in folder.glob("*/lib/libnvrtc.so.1[23]")]
+    if not found:
+        pytest.skip("NVRTC is not installed")
+    return ctypes.CDLL(str(found[0]))
+
+
+def messages_of(nvrtc, text, architecture):
+    """What the compiler says, or an empty text."""
+    made, size = ctypes.c_void_p(), ctypes.c_size_t()
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(made), text.encode(), b"alloy.cu", 0, None, None) == 0
+    options = [f"--gpu-architecture={architecture}".encode(), *(option.encode() for option in OPTIONS)]
+    nvrtc.nvrtcCompileProgram(made, len(options), (ctypes.c_char_p * len(options))(*options))
+    nvrtc.nvrtcGetProgramLogSize(made, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(made, log)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(made))
+    return log.value.decode()
+
+
+# Machine code for one architecture; for the others the compiler's first half, which reads the texts.
+@pytest.mark.parametrize("architecture", ["sm_90", "compute_80", "compute_100"])
+def test_every_text_compiles(texts, nvrtc, architecture):
+    for begin, functions in texts.items():
+        text = begin + "".join(BEGIN + function for function in sorted(functions))
+        assert messages_of(nvrtc, text, architecture) == ""
+
+
+STEP = """
+    import numpy as np
+    import alloy as al
+    assert al.device().kind == "cuda"
+    graph = al.Graph()
+    x = graph.placeholder((70, 40))
+    w = graph.variable(np.ones((40, 3), np.float32))
+    y = al.softmax(x @ w)
+    loss = al.mean(al.square(y - 0.5))
+    step = al.Adam(0.1).minimize(loss)
+    train = graph.compile([x], [loss], updates=step)
+    data = np.random.default_rng(0).normal(size=(70, 40)).astype(np.float32)
+    losses = [float(train(data)[0]) for _ in range(5)]
+    assert losses == sorted(losses)[::-1], losses
+    print("end")
+"""
+
+
+def test_a_training_step_and_its_compiled_code_in_files(tmp_path):
+    for _ in range(2):
+        done = program(STEP, env=with_imitation(tmp_path), seconds=120)
+        assert (done.stdout, done.stderr) == ("end\n", "")
+        files = {path: path.read_bytes() for path in (tmp_path / "alloy").iterdir()}
+        assert files
+    # What is damaged is compiled again.
+    damaged = next(iter(files))
+    damaged.write_bytes(files[damaged][:-1])
+    assert program(STEP, env=with_imitation(tmp_path), seconds=120).stdout == "end\n"
+    assert {path: len(path.read_bytes()) for path in files} == {path: len(data) for path, data in files.items()}
+
+
+def test_the_cpu_stays_the_default(tmp_path):
+    code = "import alloy as al; print(*(device.kind for device in al.devices()))"
+    environment = with_imitation(tmp_path)
+    assert program(code, env=environment).stdout == "cuda cpu\n"
+    del environment["ALLOY_DEVICE"]
+    assert program(code, env=environment).stdout == "cpu cuda\n"
+
+
+def test_without_a_driver(tmp_path):
+    code = "import alloy as al; print(*(device.kind for device in al.devices()))"
+    environment = with_imitation(tmp_path, LD_LIBRARY_PATH="")
+    done = program(code, env=environment)
+    if "cuda" in done.stdout:
+        pytest.skip("there is a GPU")
+    assert done.stdout == "cpu\n"
+    assert done.stderr == "ALLOY_DEVICE is cuda, but there is no such device: The library libcuda.so.1 is missing.\n"
+    del environment["ALLOY_DEVICE"]
+    assert program(code, env=environment).stderr == ""
