@@ -1,32 +1,67 @@
 #include "cuda/modules.h"
 
+#include <algorithm>
+#include <future>
+#include <map>
+#include <thread>
+
 #include "cuda/nvrtc.h"
 
 namespace alloy::cuda {
+namespace {
+
+// Compiles at once on several threads. Each compilation reads the common text first, so it should have some functions.
+constexpr size_t kFunctionsOfSource = 4;
+
+std::vector<std::vector<const Launch*>> divided(const std::vector<const Launch*>& launches) {
+  const size_t threads = std::max(std::thread::hardware_concurrency(), 1U);
+  const size_t sources = std::clamp<size_t>(launches.size() / kFunctionsOfSource, 1, threads);
+  std::vector<std::vector<const Launch*>> parts(sources);
+  for (size_t i = 0; i < launches.size(); ++i) parts[i * sources / launches.size()].push_back(launches[i]);
+  return parts;
+}
+
+}  // namespace
 
 std::vector<CUfunction> Modules::functions_of(const std::vector<const Launch*>& launches) {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
-  std::vector<const Launch*> unknown;
+  std::map<std::string, const Launch*> unknown;
   for (const Launch* launch : launches) {
     names.push_back(name_of(*launch));
-    if (!functions_.contains(names.back())) unknown.push_back(launch);
+    if (!functions_.contains(names.back())) unknown.emplace(names.back(), launch);
   }
   if (!unknown.empty()) {
-    // Opened by the first program: a process that only asks for devices needs no compiler.
-    static const Nvrtc& nvrtc = *new Nvrtc;
-    const std::vector<char> code = compile_once(nvrtc, source_of(unknown), architecture_);
-    const Driver& driver = context_.enter();
-    CUmodule module = nullptr;
-    driver.check(driver.module_load(&module, code.data()), "cuModuleLoadData");
-    for (const Launch* launch : unknown) {
-      const std::string name = name_of(*launch);
-      driver.check(driver.module_function(&functions_[name], module, name.c_str()), "cuModuleGetFunction");
-    }
+    std::vector<const Launch*> all;
+    for (const auto& [name, launch] : unknown) all.push_back(launch);
+    load(all);
   }
   std::vector<CUfunction> functions;
   for (const std::string& name : names) functions.push_back(functions_.at(name));
   return functions;
+}
+
+void Modules::load(const std::vector<const Launch*>& launches) {
+  // Opened by the first program: a process that only asks for devices needs no compiler.
+  static const Nvrtc& nvrtc = *new Nvrtc;
+  const std::vector<std::vector<const Launch*>> parts = divided(launches);
+  std::vector<std::future<std::vector<char>>> compiled;
+  for (const std::vector<const Launch*>& part : parts) {
+    compiled.push_back(
+        std::async(std::launch::async, [this, &part] { return compile_once(nvrtc, source_of(part), architecture_); }));
+  }
+  const Driver& driver = context_.enter();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::vector<char> code = compiled[i].get();
+    CUmodule module = nullptr;
+    driver.check(driver.module_load(&module, code.data()), "cuModuleLoadData");
+    for (const Launch* launch : parts[i]) {
+      const std::string name = name_of(*launch);
+      CUfunction function = nullptr;
+      driver.check(driver.module_function(&function, module, name.c_str()), "cuModuleGetFunction");
+      functions_.emplace(name, function);
+    }
+  }
 }
 
 }  // namespace alloy::cuda

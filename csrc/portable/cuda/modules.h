@@ -18,11 +18,12 @@ class Modules {
   Modules(const Context& context, std::string architecture)
       : context_(context), architecture_(std::move(architecture)) {}
 
-  // The functions of these launches. Those that are new are compiled together, because each compilation begins with
-  // the same text. Throws std::runtime_error.
+  // The functions of these launches. Throws std::runtime_error.
   std::vector<CUfunction> functions_of(const std::vector<const Launch*>& launches);
 
  private:
+  void load(const std::vector<const Launch*>& launches);
+
   const Context& context_;
   const std::string architecture_;
   std::mutex mutex_;
