@@ -24,6 +24,7 @@ constexpr char kBegin[] = R"text(
 #define __launch_bounds__(threads)
 
 struct Index { unsigned x, y, z; };
+struct __align__(16) float4 { float x, y, z, w; };
 extern "C" {
 struct Running { Index thread, block, block_size, grid; void (*barrier)(); } running;
 }
@@ -120,7 +121,7 @@ int nvrtcCompileProgram(Program* program, int, const char* const*) {
   const std::string base = std::string(folder) + "/text";
   std::ofstream(base + ".cpp") << source;
   const std::string command =
-      "g++ -std=c++17 -O1 -w -fPIC -shared -o " + base + ".so " + base + ".cpp 2> " + base + ".log";
+      "g++ -std=c++17 -O1 -w -fno-strict-aliasing -fPIC -shared -o " + base + ".so " + base + ".cpp 2> " + base + ".log";
   const bool done = std::system(command.c_str()) == 0;
   program->log = read_all(base + ".log");
   const std::string code = read_all(base + ".so");

@@ -49,20 +49,24 @@ uint64_t hash_of(std::string_view bytes) {
 }
 
 std::string name_of(const Launch& launch) {
-  const std::string text = text_of(launch) + (launch.library == nullptr ? "" : launch.library);
+  std::string text = text_of(launch);
+  for (const char* library : launch.libraries) text += library;
   char name[32];
   std::snprintf(name, sizeof name, "alloy_%016llx", static_cast<unsigned long long>(hash_of(text)));
   return name;
 }
 
 std::string source_of(const std::vector<const Launch*>& launches) {
-  std::set<std::string> libraries, functions;
+  std::vector<std::string_view> libraries;
+  std::set<std::string> functions;
   for (const Launch* launch : launches) {
-    if (launch->library != nullptr) libraries.insert(launch->library);
+    for (const std::string_view library : launch->libraries) {
+      if (std::find(libraries.begin(), libraries.end(), library) == libraries.end()) libraries.push_back(library);
+    }
     functions.insert("extern \"C\" __global__ void __launch_bounds__(256) " + name_of(*launch) + text_of(*launch));
   }
   std::string source = kVocabulary;
-  for (const std::string& library : libraries) source += library;
+  for (const std::string_view library : libraries) source += library;
   for (const std::string& function : functions) source += function;
   return source;
 }
@@ -174,9 +178,9 @@ std::string filled(const std::string& text, std::initializer_list<std::string> w
   return out;
 }
 
-Launch launch_for(int64_t count, const char* library, std::string body, std::vector<Pointer> pointers,
+Launch launch_for(int64_t count, std::vector<const char*> libraries, std::string body, std::vector<Pointer> pointers,
                   std::vector<int64_t> numbers) {
-  return {library, std::move(body), std::move(pointers), std::move(numbers), blocks_for(count)};
+  return {std::move(libraries), std::move(body), std::move(pointers), std::move(numbers), blocks_for(count)};
 }
 
 }  // namespace alloy::cuda

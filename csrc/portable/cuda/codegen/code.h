@@ -24,8 +24,8 @@ inline Pointer scratch(size_t offset) { return {Pointer::Kind::kScratch, offset}
 
 // One launch of a function. Shapes are numbers that it gets, not part of its text: so ops of other shapes share it.
 struct Launch {
-  // A text of templates that `body` uses besides the vocabulary; or null.
-  const char* library = nullptr;
+  // Texts that `body` uses besides the vocabulary, in this order.
+  std::vector<const char*> libraries = {};
   // The statements of the function, which finds its addresses in p and its numbers in n.
   std::string body;
   std::vector<Pointer> pointers;

@@ -126,7 +126,7 @@ Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports,
   Axes axes{shape, {}};
   for (const Value& v : imports) axes.steps.push_back(steps_of(v.shape().dims(), shape));
   axes = joined(axes);
-  Launch launch = launch_for(axes.count(), nullptr, "", {}, {axes.count()});
+  Launch launch = launch_for(axes.count(), {}, "", {}, {axes.count()});
   launch.numbers.insert(launch.numbers.end(), axes.lengths.begin(), axes.lengths.end());
   const Dims packed = steps_of(axes.lengths), repeated(axes.rank(), 0);
   const std::string rank = std::to_string(axes.rank());
@@ -143,7 +143,7 @@ Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports,
   }
   for (const Op* op : ops) {
     writer.compute(*op);
-    if (op->code == OpCode::adam) launch.library = kSteps;
+    if (op->code == OpCode::adam) launch.libraries = {kSteps};
   }
   for (size_t i = 0; i < results.size(); ++i) {
     writer.text +=

@@ -65,7 +65,7 @@ unsigned blocks_for(int64_t count);
 std::string filled(const std::string& text, std::initializer_list<std::string> words);
 
 // A launch of one thread for each of `count` elements.
-Launch launch_for(int64_t count, const char* library, std::string body, std::vector<Pointer> pointers,
+Launch launch_for(int64_t count, std::vector<const char*> libraries, std::string body, std::vector<Pointer> pointers,
                   std::vector<int64_t> numbers);
 
 }  // namespace alloy::cuda

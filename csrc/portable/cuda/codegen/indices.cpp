@@ -88,7 +88,7 @@ void append_places(Code& code, DType index, const Dims& lengths, int64_t count, 
   if (count == 0) return;
   std::vector<int64_t> numbers{count};
   numbers.insert(numbers.end(), lengths.begin(), lengths.end());
-  code.launches.push_back(launch_for(count, kIndexing,
+  code.launches.push_back(launch_for(count, {kIndexing},
                                      filled("  find_places<@, @>((const @*)p[0], (i64*)p[1], n[0], n + 1);\n",
                                             {element_of(index), std::to_string(lengths.size()), element_of(index)}),
                                      {operand(indices), scratch(0)}, std::move(numbers)));
@@ -99,7 +99,7 @@ void append_take(Code& code, const Op& op, int64_t before, int64_t extent, int64
   if (count == 0) return;
   const std::string bits = bits_of(op.results[0].dtype);
   code.launches.push_back(
-      launch_for(count, kIndexing,
+      launch_for(count, {kIndexing},
                  filled("  take<@>((const @*)p[0], (const i64*)p[1], (@*)p[2], n[0], n[1], n[2], n[3], n[4]);\n",
                         {bits, bits, bits}),
                  {operand(0), scratch(0), result(0)}, {count, before, extent, taken, behind}));
@@ -136,7 +136,7 @@ void append_put(Code& code, const Op& op, const Putting& putting) {
   std::vector<Pointer> pointers{operand(putting.updates), scratch(0), result(0)};
   if (putting.x >= 0) pointers.push_back(operand(static_cast<size_t>(putting.x)));
   Launch launch = launch_for(
-      count, kIndexing,
+      count, {kIndexing},
       filled("  @((const @*)@, (const @*)p[0], (const i64*)p[1], (@*)p[2], n[0], n[1], n[2], n[3], n[4],\n"
              "      [](@ x, @ u) -> @ { @ });\n",
              {by_rows ? "put_rows" : "put", type, putting.x < 0 ? "nullptr" : "p[3]", type, type, type, type, type,

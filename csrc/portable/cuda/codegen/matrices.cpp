@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/product.h"
 
 namespace alloy::cuda {
 namespace {
@@ -11,58 +12,27 @@ using ir::Attr;
 using ir::Dims;
 using ir::Op;
 
-constexpr char kMatrices[] = R"cuda(
-// A block computes 64 x 64 elements of the result, a thread 4 x 4 of them. Each operand has a step along its rows and
-// one along its columns, so it may be transposed.
-template <int R>
-__device__ inline void matmul(const float* a, const float* b, float* y, const i64* n) {
-  __shared__ float left[16][68], right[16][68];
-  const i64 rows = n[0], columns = n[1], inner = n[2], a_row = n[3], a_inner = n[4], b_inner = n[5], b_column = n[6];
-  const i64 tiles_across = (columns + 63) / 64, tiles = tiles_across * ((rows + 63) / 64);
-  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
-  for (i64 block = blockIdx.x; block < tiles * n[7]; block += gridDim.x) {
-    const i64 matrix = quotient(block, tiles), tile = block - matrix * tiles;
-    const i64 first_row = quotient(tile, tiles_across) * 64, first_column = (tile % tiles_across) * 64;
-    const float* const from_a = a + place<R>(matrix, n + 8, n + 8 + R);
-    const float* const from_b = b + place<R>(matrix, n + 8, n + 8 + 2 * R);
-    float sums[4][4] = {};
-    for (i64 k0 = 0; k0 < inner; k0 += 16) {
-      __syncthreads();
-      // Neighbouring threads read along the axis whose elements are neighbours.
-      for (int i = threadIdx.x; i < 1024; i += 256) {
-        const int k = a_inner == 1 ? i % 16 : i / 64, m = a_inner == 1 ? i / 16 : i % 64;
-        const bool inside = first_row + m < rows && k0 + k < inner;
-        left[k][m] = inside ? from_a[(first_row + m) * a_row + (k0 + k) * a_inner] : 0;
-      }
-      for (int i = threadIdx.x; i < 1024; i += 256) {
-        const int k = b_inner == 1 ? i % 16 : i / 64, m = b_inner == 1 ? i / 16 : i % 64;
-        const bool inside = first_column + m < columns && k0 + k < inner;
-        right[k][m] = inside ? from_b[(first_column + m) * b_column + (k0 + k) * b_inner] : 0;
-      }
-      __syncthreads();
-#pragma unroll
-      for (int k = 0; k < 16; ++k) {
-        float of_a[4], of_b[4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) of_a[i] = left[k][ty * 4 + i];
-#pragma unroll
-        for (int j = 0; j < 4; ++j) of_b[j] = right[k][tx * 4 + j];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-#pragma unroll
-          for (int j = 0; j < 4; ++j) sums[i][j] += of_a[i] * of_b[j];
-        }
-      }
-    }
-    for (int i = 0; i < 4; ++i) {
-      for (int j = 0; j < 4; ++j) {
-        const i64 row = first_row + ty * 4 + i, column = first_column + tx * 4 + j;
-        if (row < rows && column < columns) y[(matrix * rows + row) * columns + column] = sums[i][j];
-      }
-    }
-  }
-}
+// Stacks of matrices: the steps from line to line and from term to term, and along R axes to other matrices.
+constexpr char kStacks[] = R"cuda(
+template <int R, bool ALONG>
+struct StackedMatrix {
+  static const bool kAlong = ALONG;
+  typedef const float* Line;
+  const float* from;
+  i64 line_step, term_step;
+  const i64 *lengths, *steps;
+  __device__ Line line(i64 matrix, i64 i) const { return from + place<R>(matrix, lengths, steps) + i * line_step; }
+  __device__ float at(Line line, i64 k) const { return line[k * term_step]; }
+};
 
+struct PackedPlaces {
+  float* to;
+  i64 rows, columns;
+  __device__ float* at(i64 matrix, i64 row, i64 column) const { return to + (matrix * rows + row) * columns + column; }
+};
+)cuda";
+
+constexpr char kMatrices[] = R"cuda(
 // A block eliminates [x | identity] to [identity | inverse], with the greatest pivot first.
 __device__ inline void invert(const float* x, float* y, double* scratch, i64 matrices, i64 size) {
   __shared__ double factors[1];
@@ -140,19 +110,27 @@ Code code_of_matmul(const Op& op) {
   for (int64_t& step : axes.steps[0]) step *= rows * inner;
   for (int64_t& step : axes.steps[1]) step *= inner * columns;
   axes = joined(axes);
-  std::vector<int64_t> numbers{rows,          columns,          inner,          ta ? 1 : inner,
-                               ta ? rows : 1, tb ? 1 : columns, tb ? inner : 1, axes.count()};
-  axes.append_to(numbers);
   Code code;
   if (count_of(y) == 0) return code;
-  const int64_t tiles = (rows + 63) / 64 * ((columns + 63) / 64) * axes.count();
-  Launch launch{
-      kMatrices,
-      filled("  matmul<@>((const float*)p[0], (const float*)p[1], (float*)p[2], n);\n", {std::to_string(axes.rank())}),
-      {operand(0), operand(1), result(0)},
-      std::move(numbers)};
-  launch.blocks = static_cast<unsigned>(std::min<int64_t>(tiles, 1 << 30));
-  code.launches.push_back(std::move(launch));
+  const std::string rank = std::to_string(axes.rank());
+  // Neighbours in memory are terms of a sum, unless the matrix is transposed.
+  const auto matrix = [&](int number, bool along) {
+    const std::string first = std::to_string(5 + 2 * number), second = std::to_string(6 + 2 * number);
+    return "StackedMatrix<" + rank + (along ? ", true>" : ", false>") + "{(const float*)p[" + std::to_string(number) +
+           "], n[" + first + "], n[" + second + "], n + 9, n + 9 + " + std::to_string(number + 1) + " * " + rank + "}";
+  };
+  Product product{{kStacks},
+                  matrix(0, !ta),
+                  matrix(1, tb),
+                  "PackedPlaces{(float*)p[2], n[0], n[1]}",
+                  {operand(0), operand(1), result(0)},
+                  {ta ? 1 : inner, ta ? rows : 1, tb ? inner : 1, tb ? 1 : columns},
+                  rows,
+                  columns,
+                  inner,
+                  axes.count()};
+  axes.append_to(product.numbers);
+  append_product(code, product);
   return code;
 }
 
@@ -162,7 +140,7 @@ Code code_of_inverse(const Op& op) {
   Code code;
   if (count == 0) return code;
   const int64_t matrices = count / (size * size);
-  Launch launch{kMatrices,
+  Launch launch{{kMatrices},
                 "  invert((const float*)p[0], (float*)p[1], (double*)p[2], n[0], n[1]);\n",
                 {operand(0), result(0), scratch(0)},
                 {matrices, size}};
@@ -188,7 +166,7 @@ Code code_of_fourier_transform(const Op& op) {
     const Pointer to = i + 1 == axes.size() ? result(0) : scratch(static_cast<size_t>(i % 2 * bytes));
     const std::string scale = scaling == "none" ? "1.0" : scaling == "size" ? "1.0 / n[1]" : "1.0 / sqrt((double)n[1])";
     code.launches.push_back(
-        launch_for(count, kMatrices,
+        launch_for(count, {kMatrices},
                    filled("  transform((const float*)p[0], (float*)p[1], n[0], n[1], n[2], @, @);\n",
                           {op.attributes.flag(Attr::kInverse) ? "1.0" : "-1.0", scale}),
                    {from, to}, {count, length, count_of(dims, axis + 1, dims.size() - 1)}));

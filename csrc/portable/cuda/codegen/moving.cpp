@@ -39,7 +39,7 @@ void append(Code& code, const Copying& copying) {
   std::vector<int64_t> numbers{axes.count(), copying.first_from, copying.first_to};
   axes.append_to(numbers);
   const std::string bits = bits_of(copying.dtype);
-  code.launches.push_back(launch_for(axes.count(), kMove,
+  code.launches.push_back(launch_for(axes.count(), {kMove},
                                      filled("  move<@, @>((const @*)p[0], (@*)p[1], n[0], n[1], n[2], n + 3);\n",
                                             {bits, std::to_string(axes.rank()), bits, bits}),
                                      {copying.from, copying.to}, std::move(numbers)));
@@ -53,7 +53,7 @@ void append_fill(Code& code, const Op& op, int value) {
   std::vector<Pointer> pointers{result(0)};
   if (value >= 0) pointers.push_back(operand(static_cast<size_t>(value)));
   code.launches.push_back(launch_for(
-      count, kMove,
+      count, {kMove},
       filled("  fill<@>(@, (@*)p[0], n[0]);\n", {bits, value < 0 ? "nullptr" : "(const " + bits + "*)p[1]", bits}),
       std::move(pointers), {count}));
 }

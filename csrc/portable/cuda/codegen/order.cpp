@@ -54,7 +54,7 @@ Code code_of_argsort(const Op& op) {
   const std::string type = element_of(op.operands[0].dtype());
   Code code;
   if (count_of(dims) == 0) return code;
-  code.launches.push_back(launch_for(count_of(dims), kOrder,
+  code.launches.push_back(launch_for(count_of(dims), {kOrder},
                                      filled("  argsort<@, @>((const @*)p[0], (int*)p[1], n);\n",
                                             {type, op.attributes.flag(Attr::kDescending) ? "true" : "false", type}),
                                      {operand(0), result(0)},
@@ -78,7 +78,7 @@ Code code_of_accumulate(const Op& op) {
   Code code;
   if (count_of(dims) == 0) return code;
   code.launches.push_back(launch_for(
-      lines, kOrder,
+      lines, {kOrder},
       filled("  accumulate<@, @>((const @*)p[0], (@*)p[1], n, @, [](@ a, @ b) { return @(a, a, b); });\n",
              {type, all, type, type, op.attributes.flag(Attr::kReverse) ? "true" : "false", all, all, function}),
       {operand(0), result(0)}, {lines, dims[axis], step}));

@@ -111,7 +111,7 @@ Code code_of_random(const Op& op) {
   const int64_t count = op.results[0].shape.element_count(), all = op.operands[1].shape().element_count();
   Code code;
   code.launches.push_back(
-      launch_for((count + 3) / 4, kRandom,
+      launch_for((count + 3) / 4, {kRandom},
                  filled("  draw((const unsigned int*)p[0], (@*)p[1], (unsigned int*)p[2], n[0], n[1],\n"
                         "       [](const Words& words, int k) -> @ { return @; });\n",
                         {element_of(dtype), element_of(dtype), drawn(op)}),
@@ -121,7 +121,7 @@ Code code_of_random(const Op& op) {
 
 Code code_of_fresh_random_state(const Op&) {
   Launch launch{
-      nullptr, "  for (int i = 0; i < 7; ++i) ((int*)p[0])[i] = (int)n[i];\n", {result(0)}, std::vector<int64_t>(7, 0)};
+      {}, "  for (int i = 0; i < 7; ++i) ((int*)p[0])[i] = (int)n[i];\n", {result(0)}, std::vector<int64_t>(7, 0)};
   launch.threads = 1;
   launch.is_fresh = true;
   Code code;

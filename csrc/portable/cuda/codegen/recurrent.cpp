@@ -250,7 +250,7 @@ class Call {
     const Dims& dims = op.operands[sequence].shape().dims();
     units_ = op.operands[weights].shape()[1];
     batch_ = dims[1];
-    launch_.library = kRecurrent;
+    launch_.libraries = {kRecurrent};
     launch_.numbers = {dims[0], batch_, units_, op.attributes.flag(Attr::kReverse)};
     const Dims& how = op.attributes.ints(Attr::kActivations);
     launch_.numbers.insert(launch_.numbers.end(), how.begin(), how.end());

@@ -216,7 +216,7 @@ Code reduction(const Op& op, const std::string& declaration, const std::string& 
       "(" + from + ", (" + to + "*)p[1], " + all + (parts > 1 ? "p[2]" : "nullptr") + ", n);\n";
   std::vector<Pointer> pointers{operand(0), result(0)};
   if (parts > 1) pointers.push_back(scratch(0));
-  Launch launch = launch_for(results, kReduction,
+  Launch launch = launch_for(results, {kReduction},
                              declaration + "  " + (by_blocks ? "reduce_by_blocks<" : "reduce_by_threads<") + fold +
                                  ", " + to + ", " + kept + ", " + std::to_string(axes.reduced.rank()) + ">" + arguments,
                              pointers, numbers);
@@ -227,7 +227,7 @@ Code reduction(const Op& op, const std::string& declaration, const std::string& 
   if (parts > 1) {
     code.scratch = static_cast<size_t>(parts * results) * bytes;
     code.launches.push_back(launch_for(
-        results, kReduction, declaration + "  merge_parts<" + fold + ", " + to + ", " + kept + ">" + arguments,
+        results, {kReduction}, declaration + "  merge_parts<" + fold + ", " + to + ", " + kept + ">" + arguments,
         pointers, numbers));
   }
   return code;

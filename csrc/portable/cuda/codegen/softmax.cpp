@@ -94,7 +94,7 @@ Launch rows_of(const Op& op, const std::string& body, std::vector<Pointer> point
   const Dims& dims = op.operands[0].shape().dims();
   const int64_t axis = axis_of(op), length = dims[axis], step = count_of(dims, axis + 1, dims.size());
   const int64_t rows = count_of(dims, 0, axis) * step;
-  Launch launch{kSoftmax, body, std::move(pointers), {rows, length, step}};
+  Launch launch{{kSoftmax}, body, std::move(pointers), {rows, length, step}};
   launch.blocks = static_cast<unsigned>(std::clamp<int64_t>(rows, 1, 1 << 16));
   launch.threads = length <= 64 ? 32 : length <= 256 ? 64 : 256;
   return launch;
@@ -126,7 +126,7 @@ Code code_of_softmax_cross_entropy(const Op& op) {
   if (count > 0) code.launches.push_back(std::move(rows));
   if (keeps) return code;
   code.scratch = static_cast<size_t>(count) * 8;
-  Launch sum{kSoftmax, "  sum_losses((const double*)p[0], (float*)p[1], n[0], n[1]);\n", {scratch(0), result(0)}, {}};
+  Launch sum{{kSoftmax}, "  sum_losses((const double*)p[0], (float*)p[1], n[0], n[1]);\n", {scratch(0), result(0)}, {}};
   sum.numbers = {count, reduction == "mean" ? count : 1};
   code.launches.push_back(std::move(sum));
   return code;

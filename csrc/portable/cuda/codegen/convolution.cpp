@@ -1,0 +1,431 @@
+// Convolutions and their gradients: products in tiles whose matrices are never stored, or, where groups are so small
+// that tiles would be nearly empty, a thread for each element of the result.
+#include <algorithm>
+
+#include "cuda/codegen/families.h"
+#include "cuda/codegen/product.h"
+#include "cuda/codegen/windows.h"
+
+namespace alloy::cuda {
+namespace {
+
+using ir::Attr;
+using ir::Dims;
+using ir::Op;
+
+constexpr char kConvolution[] = R"cuda(
+// Numbers of images, groups, channels of a group and filters of a group; steps; then three axes.
+
+struct Convolution {
+  i64 images, groups, channels, filters, source_image, source_channel, result_image, result_channel, weights_in,
+      weights_out;
+  Moving axes[3];
+};
+
+)cuda";
+
+constexpr char kTiles[] = R"cuda(
+// A tap of each axis, and a channel or filter: channels are the fastest.
+struct Tap { i64 d, h, v, channel; };
+__device__ inline Tap tap_of(const Convolution& c, i64 k, i64 channels) {
+  Tap tap;
+  i64 rest = quotient(k, channels);
+  tap.channel = k - rest * channels;
+  i64 next = quotient(rest, c.axes[2].taps);
+  tap.v = rest - next * c.axes[2].taps;
+  tap.d = quotient(next, c.axes[1].taps);
+  tap.h = next - tap.d * c.axes[1].taps;
+  return tap;
+}
+__device__ inline i64 place_of(const Convolution& c, const Tap& tap) {
+  return tap.d * c.axes[0].tap_step + tap.h * c.axes[1].tap_step + tap.v * c.axes[2].tap_step;
+}
+
+// An image and a position along each axis, whose counts are given.
+struct Spot { i64 image, d, h, v; };
+__device__ inline Spot spot_of(i64 i, i64 of_d, i64 of_h, i64 of_v) {
+  Spot spot;
+  i64 rest = quotient(i, of_v);
+  spot.v = i - rest * of_v;
+  i64 next = quotient(rest, of_h);
+  spot.h = rest - next * of_h;
+  spot.image = quotient(next, of_d);
+  spot.d = next - spot.image * of_d;
+  return spot;
+}
+__device__ inline Spot position_of(const Convolution& c, i64 i) {
+  return spot_of(i, c.axes[0].positions, c.axes[1].positions, c.axes[2].positions);
+}
+__device__ inline Spot pixel_of(const Convolution& c, i64 i) {
+  return spot_of(i, c.axes[0].extent, c.axes[1].extent, c.axes[2].extent);
+}
+__device__ inline i64 in_result(const Convolution& c, const Spot& s) {
+  return s.image * c.result_image + s.d * c.axes[0].result_step + s.h * c.axes[1].result_step +
+         s.v * c.axes[2].result_step;
+}
+__device__ inline i64 in_source(const Convolution& c, const Spot& s) {
+  return s.image * c.source_image + s.d * c.axes[0].source_step + s.h * c.axes[1].source_step +
+         s.v * c.axes[2].source_step;
+}
+
+// The elements of the source under each window: a line is a position, a term a tap and channel.
+template <bool ALONG>
+struct Windows {
+  static const bool kAlong = ALONG;
+  struct Line { const float* from; i64 d, h, v; };
+  const float* x;
+  const Convolution& c;
+  __device__ Line line(i64 group, i64 i) const {
+    const Spot s = position_of(c, i);
+    return Line{x + s.image * c.source_image + group * c.channels * c.source_channel, c.axes[0].place(s.d, 0),
+                c.axes[1].place(s.h, 0), c.axes[2].place(s.v, 0)};
+  }
+  __device__ float at(const Line& line, i64 k) const {
+    const Tap tap = tap_of(c, k, c.channels);
+    const Moving *d = c.axes, *h = d + 1, *v = d + 2;
+    const i64 at_d = line.d + tap.d * d->dilation, at_h = line.h + tap.h * h->dilation,
+              at_v = line.v + tap.v * v->dilation;
+    if (!d->holds(at_d) || !h->holds(at_h) || !v->holds(at_v)) return 0;
+    return line.from[tap.channel * c.source_channel + at_d * d->source_step + at_h * h->source_step +
+                     at_v * v->source_step];
+  }
+};
+
+// The weights: a line is a filter, a term a tap and channel.
+template <bool ALONG>
+struct Filters {
+  static const bool kAlong = ALONG;
+  typedef const float* Line;
+  const float* w;
+  const Convolution& c;
+  __device__ Line line(i64 group, i64 i) const { return w + (group * c.filters + i) * c.weights_out; }
+  __device__ float at(Line line, i64 k) const {
+    const Tap tap = tap_of(c, k, c.channels);
+    return line[place_of(c, tap) + tap.channel * c.weights_in];
+  }
+};
+
+struct ResultPlaces {
+  float* y;
+  const Convolution& c;
+  __device__ float* at(i64 group, i64 row, i64 column) const {
+    return y + in_result(c, position_of(c, row)) + (group * c.filters + column) * c.result_channel;
+  }
+};
+
+// The gradients of the windows over each pixel: a line is a pixel, a term a tap and filter.
+template <bool ALONG>
+struct WindowsOver {
+  static const bool kAlong = ALONG;
+  struct Line { const float* from; Spot pixel; };
+  const float* g;
+  const Convolution& c;
+  __device__ Line line(i64 group, i64 i) const {
+    const Spot s = pixel_of(c, i);
+    return Line{g + s.image * c.result_image + group * c.filters * c.result_channel, s};
+  }
+  __device__ float at(const Line& line, i64 k) const {
+    const Tap tap = tap_of(c, k, c.filters);
+    const i64 d = c.axes[0].position(line.pixel.d, tap.d), h = c.axes[1].position(line.pixel.h, tap.h),
+              v = c.axes[2].position(line.pixel.v, tap.v);
+    if (d < 0 || h < 0 || v < 0) return 0;
+    return line.from[tap.channel * c.result_channel + d * c.axes[0].result_step + h * c.axes[1].result_step +
+                     v * c.axes[2].result_step];
+  }
+};
+
+// The weights again: a line is a channel, a term a tap and filter.
+template <bool ALONG>
+struct Channels {
+  static const bool kAlong = ALONG;
+  typedef const float* Line;
+  const float* w;
+  const Convolution& c;
+  __device__ Line line(i64 group, i64 i) const {
+    return w + i * c.weights_in + group * c.filters * c.weights_out;
+  }
+  __device__ float at(Line line, i64 k) const {
+    const Tap tap = tap_of(c, k, c.filters);
+    return line[place_of(c, tap) + tap.channel * c.weights_out];
+  }
+};
+
+struct SourcePlaces {
+  float* x;
+  const Convolution& c;
+  __device__ float* at(i64 group, i64 row, i64 column) const {
+    return x + in_source(c, pixel_of(c, row)) + (group * c.channels + column) * c.source_channel;
+  }
+};
+
+// The elements of the source under each tap: a line is a tap and channel, a term a position.
+template <bool ALONG>
+struct TapsOver {
+  static const bool kAlong = ALONG;
+  struct Line { const float* from; i64 d, h, v; };
+  const float* x;
+  const Convolution& c;
+  __device__ Line line(i64 group, i64 i) const {
+    const Tap tap = tap_of(c, i, c.channels);
+    return Line{x + (group * c.channels + tap.channel) * c.source_channel, c.axes[0].place(0, tap.d),
+                c.axes[1].place(0, tap.h), c.axes[2].place(0, tap.v)};
+  }
+  __device__ float at(const Line& line, i64 k) const {
+    const Spot s = position_of(c, k);
+    const Moving *d = c.axes, *h = d + 1, *v = d + 2;
+    const i64 at_d = line.d + s.d * d->stride, at_h = line.h + s.h * h->stride, at_v = line.v + s.v * v->stride;
+    if (!d->holds(at_d) || !h->holds(at_h) || !v->holds(at_v)) return 0;
+    return line.from[s.image * c.source_image + at_d * d->source_step + at_h * h->source_step +
+                     at_v * v->source_step];
+  }
+};
+
+// The incoming gradient: a line is a filter, a term a position.
+template <bool ALONG>
+struct Incoming {
+  static const bool kAlong = ALONG;
+  typedef const float* Line;
+  const float* g;
+  const Convolution& c;
+  __device__ Line line(i64 group, i64 i) const { return g + (group * c.filters + i) * c.result_channel; }
+  __device__ float at(Line line, i64 k) const { return line[in_result(c, position_of(c, k))]; }
+};
+
+struct WeightsPlaces {
+  float* w;
+  const Convolution& c;
+  __device__ float* at(i64 group, i64 row, i64 column) const {
+    const Tap tap = tap_of(c, row, c.channels);
+    return w + place_of(c, tap) + tap.channel * c.weights_in + (group * c.filters + column) * c.weights_out;
+  }
+};
+)cuda";
+
+constexpr char kDirect[] = R"cuda(
+__device__ inline void convolve(const float* x, const float* w, float* y, const Convolution& c) {
+  const Moving &d = c.axes[0], &h = c.axes[1], &v = c.axes[2];
+  const i64 outs = c.groups * c.filters, count = c.images * outs * d.positions * h.positions * v.positions;
+  for (i64 i = first_index(); i < count; i += index_step()) {
+    i64 rest = i;
+    // Neighbouring threads compute neighbours in memory.
+    const bool channels_last = c.result_channel == 1;
+    i64 out = 0;
+    if (channels_last) {
+      out = rest % outs;
+      rest = quotient(rest, outs);
+    }
+    const i64 pv = rest % v.positions; rest = quotient(rest, v.positions);
+    const i64 ph = rest % h.positions; rest = quotient(rest, h.positions);
+    const i64 pd = rest % d.positions; rest = quotient(rest, d.positions);
+    if (!channels_last) {
+      out = rest % outs;
+      rest = quotient(rest, outs);
+    }
+    const i64 image = rest, group = quotient(out, c.filters);
+    float sum = 0;
+    for (i64 td = 0; td < d.taps; ++td) {
+      const i64 at_d = d.place(pd, td);
+      if (!d.holds(at_d)) continue;
+      for (i64 th = 0; th < h.taps; ++th) {
+        const i64 at_h = h.place(ph, th);
+        if (!h.holds(at_h)) continue;
+        for (i64 tv = 0; tv < v.taps; ++tv) {
+          const i64 at_v = v.place(pv, tv);
+          if (!v.holds(at_v)) continue;
+          const float* from = x + image * c.source_image + group * c.channels * c.source_channel +
+                              at_d * d.source_step + at_h * h.source_step + at_v * v.source_step;
+          const float* by = w + out * c.weights_out + td * d.tap_step + th * h.tap_step + tv * v.tap_step;
+          for (i64 k = 0; k < c.channels; ++k) sum += from[k * c.source_channel] * by[k * c.weights_in];
+        }
+      }
+    }
+    y[image * c.result_image + out * c.result_channel + pd * d.result_step + ph * h.result_step +
+      pv * v.result_step] = sum;
+  }
+}
+
+__device__ inline void convolve_data_gradient(const float* g, const float* w, float* x, const Convolution& c) {
+  const Moving &d = c.axes[0], &h = c.axes[1], &v = c.axes[2];
+  const i64 ins = c.groups * c.channels, count = c.images * ins * d.extent * h.extent * v.extent;
+  for (i64 i = first_index(); i < count; i += index_step()) {
+    i64 rest = i;
+    const bool channels_last = c.source_channel == 1;
+    i64 in = 0;
+    if (channels_last) {
+      in = rest % ins;
+      rest = quotient(rest, ins);
+    }
+    const i64 at_v = rest % v.extent; rest = quotient(rest, v.extent);
+    const i64 at_h = rest % h.extent; rest = quotient(rest, h.extent);
+    const i64 at_d = rest % d.extent; rest = quotient(rest, d.extent);
+    if (!channels_last) {
+      in = rest % ins;
+      rest = quotient(rest, ins);
+    }
+    const i64 image = rest, group = quotient(in, c.channels), own = in - group * c.channels;
+    float sum = 0;
+    for (i64 td = 0; td < d.taps; ++td) {
+      const i64 pd = d.position(at_d, td);
+      if (pd < 0) continue;
+      for (i64 th = 0; th < h.taps; ++th) {
+        const i64 ph = h.position(at_h, th);
+        if (ph < 0) continue;
+        for (i64 tv = 0; tv < v.taps; ++tv) {
+          const i64 pv = v.position(at_v, tv);
+          if (pv < 0) continue;
+          const float* from = g + image * c.result_image + group * c.filters * c.result_channel + pd * d.result_step +
+                              ph * h.result_step + pv * v.result_step;
+          const float* by = w + own * c.weights_in + group * c.filters * c.weights_out + td * d.tap_step +
+                            th * h.tap_step + tv * v.tap_step;
+          for (i64 k = 0; k < c.filters; ++k) sum += from[k * c.result_channel] * by[k * c.weights_out];
+        }
+      }
+    }
+    x[image * c.source_image + in * c.source_channel + at_d * d.source_step + at_h * h.source_step +
+      at_v * v.source_step] = sum;
+  }
+}
+
+__device__ inline void convolve_weights_gradient(const float* g, const float* x, float* w, const Convolution& c) {
+  __shared__ double sums[256];
+  const Moving &d = c.axes[0], &h = c.axes[1], &v = c.axes[2];
+  const i64 outs = c.groups * c.filters, count = outs * c.channels * d.taps * h.taps * v.taps;
+  const i64 positions = c.images * d.positions * h.positions * v.positions;
+  for (i64 i = blockIdx.x; i < count; i += gridDim.x) {
+    i64 rest = i;
+    const i64 tv = rest % v.taps; rest = quotient(rest, v.taps);
+    const i64 th = rest % h.taps; rest = quotient(rest, h.taps);
+    const i64 td = rest % d.taps; rest = quotient(rest, d.taps);
+    const i64 in = rest % c.channels, out = quotient(rest, c.channels), group = quotient(out, c.filters);
+    double sum = 0;
+    for (i64 j = threadIdx.x; j < positions; j += blockDim.x) {
+      rest = j;
+      const i64 pv = rest % v.positions; rest = quotient(rest, v.positions);
+      const i64 ph = rest % h.positions; rest = quotient(rest, h.positions);
+      const i64 pd = rest % d.positions, image = quotient(rest, d.positions);
+      const i64 at_d = d.place(pd, td), at_h = h.place(ph, th), at_v = v.place(pv, tv);
+      if (!d.holds(at_d) || !h.holds(at_h) || !v.holds(at_v)) continue;
+      sum += g[image * c.result_image + out * c.result_channel + pd * d.result_step + ph * h.result_step +
+               pv * v.result_step] *
+             x[image * c.source_image + (group * c.channels + in) * c.source_channel + at_d * d.source_step +
+               at_h * h.source_step + at_v * v.source_step];
+    }
+    sum = merged_in_block(sum, sums, [](double a, double b) { return a + b; });
+    if (threadIdx.x == 0) {
+      w[out * c.weights_out + in * c.weights_in + td * d.tap_step + th * h.tap_step + tv * v.tap_step] = (float)sum;
+    }
+  }
+}
+)cuda";
+
+// The sizes of a convolution, and the numbers of the text's Convolution.
+struct Sizes {
+  std::vector<int64_t> numbers;
+  int64_t images, groups, channels, filters, taps = 1, positions = 1, pixels = 1;
+  bool channels_last, filters_last;  // of the source, of the result
+
+  Sizes(const Op& op, const Dims& x, const Dims& w, const Dims& y) {
+    require_float(op);
+    const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
+    const ir::WeightsAxes weights = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
+    const Dims steps_x = steps_of(x), steps_w = steps_of(w), steps_y = steps_of(y);
+    images = x[data.batch];
+    groups = op.attributes.integer(Attr::kGroups);
+    channels = w[weights.in];
+    filters = w[weights.out] / groups;
+    channels_last = steps_x[data.channels] == 1;
+    filters_last = steps_y[data.channels] == 1;
+    numbers = {images,
+               groups,
+               channels,
+               filters,
+               steps_x[data.batch],
+               steps_x[data.channels],
+               steps_y[data.batch],
+               steps_y[data.channels],
+               steps_w[weights.in],
+               steps_w[weights.out]};
+    append_still_axes(numbers, 3 - data.spatial.size());
+    for (int64_t i = 0; i < data.spatial.size(); ++i) {
+      const int64_t axis = data.spatial[i], of_weights = weights.spatial[i];
+      append_axis(numbers, ir::window_of(op.attributes, i, w[of_weights], x[axis]), x[axis], y[axis], steps_x[axis],
+                  steps_y[axis], steps_w[of_weights]);
+      taps *= w[of_weights];
+      positions *= y[axis];
+      pixels *= x[axis];
+    }
+  }
+};
+
+// The least lines of a product in tiles.
+constexpr int64_t kLeastLines = 4;
+
+std::string matrix_of(const std::string& name, bool along, int pointer) {
+  return name + (along ? "<true>" : "<false>") + "{(const float*)p[" + std::to_string(pointer) +
+         "], *(const Convolution*)(n + 5)}";
+}
+
+Code in_tiles(const Sizes& sizes, const std::string& left, const std::string& right, const std::string& places,
+              int64_t rows, int64_t columns, int64_t inner) {
+  Code code;
+  append_product(code, {{kWindows, kConvolution, kTiles},
+                        left,
+                        right,
+                        places + "{(float*)p[2], *(const Convolution*)(n + 5)}",
+                        {operand(0), operand(1), result(0)},
+                        sizes.numbers,
+                        rows,
+                        columns,
+                        inner,
+                        sizes.groups});
+  return code;
+}
+
+// `threads` is the number of threads that there is work for.
+Code directly(Sizes sizes, const std::string& function, int64_t threads) {
+  Code code;
+  code.launches.push_back(
+      launch_for(threads, {kWindows, kConvolution, kDirect},
+                 "  " + function + "((const float*)p[0], (const float*)p[1], (float*)p[2], *(const Convolution*)n);\n",
+                 {operand(0), operand(1), result(0)}, std::move(sizes.numbers)));
+  return code;
+}
+
+Code convolution(const Op& op) {
+  const Dims& y = op.results[0].shape.dims();
+  if (count_of(y) == 0) return {};
+  const Sizes s(op, op.operands[0].shape().dims(), op.operands[1].shape().dims(), y);
+  if (s.filters < kLeastLines) return directly(s, "convolve", count_of(y));
+  return in_tiles(s, matrix_of("Windows", s.channels_last, 0), matrix_of("Filters", false, 1), "ResultPlaces",
+                  s.images * s.positions, s.filters, s.taps * s.channels);
+}
+
+Code convolution_data_gradient(const Op& op) {
+  const Dims& x = op.results[0].shape.dims();
+  if (count_of(x) == 0) return {};
+  const Sizes s(op, x, op.operands[1].shape().dims(), op.operands[0].shape().dims());
+  if (s.channels < kLeastLines) return directly(s, "convolve_data_gradient", count_of(x));
+  return in_tiles(s, matrix_of("WindowsOver", s.filters_last, 0), matrix_of("Channels", true, 1), "SourcePlaces",
+                  s.images * s.pixels, s.channels, s.taps * s.filters);
+}
+
+Code convolution_weights_gradient(const Op& op) {
+  const Dims& w = op.results[0].shape.dims();
+  if (count_of(w) == 0) return {};
+  const Sizes s(op, op.operands[1].shape().dims(), w, op.operands[0].shape().dims());
+  // A block computes an element.
+  if (s.filters < kLeastLines) return directly(s, "convolve_weights_gradient", 256 * count_of(w));
+  return in_tiles(s, matrix_of("TapsOver", !s.channels_last, 1), matrix_of("Incoming", !s.filters_last, 0),
+                  "WeightsPlaces", s.taps * s.channels, s.filters, s.images * s.positions);
+}
+
+}  // namespace
+
+Code code_of_conv2d(const Op& op) { return convolution(op); }
+Code code_of_conv3d(const Op& op) { return convolution(op); }
+Code code_of_conv2d_data_gradient(const Op& op) { return convolution_data_gradient(op); }
+Code code_of_conv3d_data_gradient(const Op& op) { return convolution_data_gradient(op); }
+Code code_of_conv2d_weights_gradient(const Op& op) { return convolution_weights_gradient(op); }
+Code code_of_conv3d_weights_gradient(const Op& op) { return convolution_weights_gradient(op); }
+
+}  // namespace alloy::cuda

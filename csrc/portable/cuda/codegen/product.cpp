@@ -1,0 +1,139 @@
+#include "cuda/codegen/product.h"
+
+#include <algorithm>
+
+#include "cuda/codegen/families.h"
+
+namespace alloy::cuda {
+
+const char* const kProduct = R"cuda(
+// Rows and columns of the results, terms of each sum, and results; the terms are divided into parts.
+struct ProductSize { i64 rows, columns, inner, matrices, parts; };
+
+// A left matrix M has a type Line and functions line(matrix, row) and at(line, k) for the terms k; of a right matrix a
+// line is a column. If M::kAlong, neighbouring threads read neighbouring terms, else neighbouring lines.
+
+// What a thread copies of a tile of LINES lines and 16 terms.
+template <class M, int LINES>
+struct TileLoader {
+  static const int kCount = LINES / 16;
+  const M& matrix;
+  typename M::Line lines[M::kAlong ? kCount : 1];
+  bool inside[M::kAlong ? kCount : 1];
+
+  __device__ TileLoader(const M& m, i64 number, i64 first, i64 count) : matrix(m) {
+#pragma unroll
+    for (int j = 0; j < (M::kAlong ? kCount : 1); ++j) {
+      const i64 line = first + line_of(j);
+      inside[j] = line < count;
+      lines[j] = m.line(number, inside[j] ? line : 0);
+    }
+  }
+  __device__ static int line_of(int j) { return M::kAlong ? threadIdx.x / 16 + 16 * j : threadIdx.x % LINES; }
+  __device__ static int term_of(int j) { return M::kAlong ? threadIdx.x % 16 : threadIdx.x / LINES + 256 / LINES * j; }
+  __device__ void load(float (*tile)[LINES + 4], i64 begin, i64 end) const {
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+      const int own = M::kAlong ? j : 0;
+      const i64 k = begin + term_of(j);
+      tile[term_of(j)][line_of(j)] = inside[own] && k < end ? matrix.at(lines[own], k) : 0;
+    }
+  }
+};
+
+// A block computes 16 R x 16 R elements, a thread R x R of them: four neighbours in each 64. R is 4 or 8.
+template <int R, class A, class B, class Places>
+__device__ inline void product(const A& a, const B& b, const Places& places, float* parts, const ProductSize& size) {
+  const int kLines = 16 * R;
+  __shared__ __align__(16) float left[16][kLines + 4], right[16][kLines + 4];
+  const i64 across = (size.columns + kLines - 1) / kLines, tiles = across * ((size.rows + kLines - 1) / kLines);
+  const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+  const i64 length = ((size.inner + size.parts - 1) / size.parts + 15) / 16 * 16, begin = blockIdx.y * length;
+  const i64 end = begin + length < size.inner ? begin + length : size.inner;
+  for (i64 block = blockIdx.x; block < tiles * size.matrices; block += gridDim.x) {
+    const i64 matrix = quotient(block, tiles), tile = block - matrix * tiles;
+    const i64 first_row = quotient(tile, across) * kLines, first_column = (tile % across) * kLines;
+    const TileLoader<A, kLines> load_left(a, matrix, first_row, size.rows);
+    const TileLoader<B, kLines> load_right(b, matrix, first_column, size.columns);
+    float sums[R][R] = {};
+    for (i64 k = begin; k < end; k += 16) {
+      __syncthreads();
+      load_left.load(left, k, end);
+      load_right.load(right, k, end);
+      __syncthreads();
+#pragma unroll
+      for (int t = 0; t < 16; ++t) {
+        float of_left[R], of_right[R];
+#pragma unroll
+        for (int i = 0; i < R; i += 4) {
+          *(float4*)&of_left[i] = *(const float4*)&left[t][i * 16 + ty * 4];
+          *(float4*)&of_right[i] = *(const float4*)&right[t][i * 16 + tx * 4];
+        }
+#pragma unroll
+        for (int i = 0; i < R; ++i) {
+#pragma unroll
+          for (int j = 0; j < R; ++j) sums[i][j] += of_left[i] * of_right[j];
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < R; ++i) {
+#pragma unroll
+      for (int j = 0; j < R; ++j) {
+        const i64 row = first_row + i / 4 * 64 + ty * 4 + i % 4, column = first_column + j / 4 * 64 + tx * 4 + j % 4;
+        if (row >= size.rows || column >= size.columns) continue;
+        if (size.parts == 1) *places.at(matrix, row, column) = sums[i][j];
+        else parts[((blockIdx.y * size.matrices + matrix) * size.rows + row) * size.columns + column] = sums[i][j];
+      }
+    }
+  }
+}
+
+template <class Places>
+__device__ inline void sum_parts(const float* parts, const Places& places, const ProductSize& size) {
+  const i64 count = size.matrices * size.rows * size.columns;
+  for (i64 i = first_index(); i < count; i += index_step()) {
+    double sum = 0;
+    for (i64 part = 0; part < size.parts; ++part) sum += parts[part * count + i];
+    const i64 line = quotient(i, size.columns), matrix = quotient(line, size.rows);
+    *places.at(matrix, line - matrix * size.rows, i - line * size.columns) = (float)sum;
+  }
+}
+)cuda";
+
+void append_product(Code& code, const Product& product) {
+  const auto tiles = [&](int64_t lines) {
+    return (product.rows + lines - 1) / lines * ((product.columns + lines - 1) / lines) * product.matrices;
+  };
+  // Large tiles read less, small ones divide the work among more processors; so do parts of the sums.
+  constexpr int64_t kProcessors = 128, kLeastTerms = 128, kMostParts = 32;
+  const bool is_large = product.rows >= 128 && product.columns >= 128 && tiles(128) >= kProcessors;
+  const int64_t blocks = tiles(is_large ? 128 : 64);
+  const int64_t parts =
+      std::clamp<int64_t>(std::min(2 * kProcessors / blocks, product.inner / kLeastTerms), 1, kMostParts);
+  std::vector<int64_t> numbers{product.rows, product.columns, product.inner, product.matrices, parts};
+  numbers.insert(numbers.end(), product.numbers.begin(), product.numbers.end());
+  std::vector<const char*> libraries{kProduct};
+  libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
+  std::vector<Pointer> pointers = product.pointers;
+  const std::string at_parts = "p[" + std::to_string(pointers.size()) + "]";
+  if (parts > 1) {
+    pointers.push_back(scratch(code.scratch));
+    code.scratch += static_cast<size_t>(parts * product.matrices * product.rows * product.columns) * sizeof(float);
+  }
+  Launch launch{libraries,
+                "  product<" + std::string(is_large ? "8" : "4") + ">(" + product.left + ", " + product.right + ", " +
+                    product.places + ", " + (parts > 1 ? "(float*)" + at_parts : "nullptr") +
+                    ", *(const ProductSize*)n);\n",
+                pointers, numbers};
+  launch.blocks = static_cast<unsigned>(std::min<int64_t>(blocks, 1 << 30));
+  launch.rows = static_cast<unsigned>(parts);
+  code.launches.push_back(std::move(launch));
+  if (parts == 1) return;
+  code.launches.push_back(
+      launch_for(product.matrices * product.rows * product.columns, libraries,
+                 "  sum_parts((const float*)" + at_parts + ", " + product.places + ", *(const ProductSize*)n);\n",
+                 std::move(pointers), std::move(numbers)));
+}
+
+}  // namespace alloy::cuda
