@@ -17,6 +17,7 @@ constexpr char kBegin[] = R"text(
 #include <string.h>
 
 #define __device__
+#define __noinline__ __attribute__((noinline))
 #define __global__
 #define __grid_constant__
 #define __shared__ static

@@ -73,15 +73,16 @@ template <bool ALONG>
 struct Windows {
   static const bool kAlong = ALONG;
   struct Line { const float* from; i64 d, h, v; };
+  typedef Tap Term;
   const float* x;
   const Convolution& c;
+  __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = position_of(c, i);
     return Line{x + s.image * c.source_image + group * c.channels * c.source_channel, c.axes[0].place(s.d, 0),
                 c.axes[1].place(s.h, 0), c.axes[2].place(s.v, 0)};
   }
-  __device__ float at(const Line& line, i64 k) const {
-    const Tap tap = tap_of(c, k, c.channels);
+  __device__ float at(const Line& line, const Term& tap) const {
     const Moving *d = c.axes, *h = d + 1, *v = d + 2;
     const i64 at_d = line.d + tap.d * d->dilation, at_h = line.h + tap.h * h->dilation,
               at_v = line.v + tap.v * v->dilation;
@@ -96,21 +97,22 @@ template <bool ALONG>
 struct Filters {
   static const bool kAlong = ALONG;
   typedef const float* Line;
+  typedef i64 Term;
   const float* w;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const { return w + (group * c.filters + i) * c.weights_out; }
-  __device__ float at(Line line, i64 k) const {
+  __device__ Term term(i64 k) const {
     const Tap tap = tap_of(c, k, c.channels);
-    return line[place_of(c, tap) + tap.channel * c.weights_in];
+    return place_of(c, tap) + tap.channel * c.weights_in;
   }
+  __device__ float at(Line line, Term term) const { return line[term]; }
 };
 
 struct ResultPlaces {
   float* y;
   const Convolution& c;
-  __device__ float* at(i64 group, i64 row, i64 column) const {
-    return y + in_result(c, position_of(c, row)) + (group * c.filters + column) * c.result_channel;
-  }
+  __device__ float* row(i64, i64 i) const { return y + in_result(c, position_of(c, i)); }
+  __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.result_channel; }
 };
 
 // The gradients of the windows over each pixel: a line is a pixel, a term a tap and filter.
@@ -118,14 +120,15 @@ template <bool ALONG>
 struct WindowsOver {
   static const bool kAlong = ALONG;
   struct Line { const float* from; Spot pixel; };
+  typedef Tap Term;
   const float* g;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = pixel_of(c, i);
     return Line{g + s.image * c.result_image + group * c.filters * c.result_channel, s};
   }
-  __device__ float at(const Line& line, i64 k) const {
-    const Tap tap = tap_of(c, k, c.filters);
+  __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
+  __device__ float at(const Line& line, const Term& tap) const {
     const i64 d = c.axes[0].position(line.pixel.d, tap.d), h = c.axes[1].position(line.pixel.h, tap.h),
               v = c.axes[2].position(line.pixel.v, tap.v);
     if (d < 0 || h < 0 || v < 0) return 0;
@@ -139,23 +142,24 @@ template <bool ALONG>
 struct Channels {
   static const bool kAlong = ALONG;
   typedef const float* Line;
+  typedef i64 Term;
   const float* w;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     return w + i * c.weights_in + group * c.filters * c.weights_out;
   }
-  __device__ float at(Line line, i64 k) const {
+  __device__ Term term(i64 k) const {
     const Tap tap = tap_of(c, k, c.filters);
-    return line[place_of(c, tap) + tap.channel * c.weights_out];
+    return place_of(c, tap) + tap.channel * c.weights_out;
   }
+  __device__ float at(Line line, Term term) const { return line[term]; }
 };
 
 struct SourcePlaces {
   float* x;
   const Convolution& c;
-  __device__ float* at(i64 group, i64 row, i64 column) const {
-    return x + in_source(c, pixel_of(c, row)) + (group * c.channels + column) * c.source_channel;
-  }
+  __device__ float* row(i64, i64 i) const { return x + in_source(c, pixel_of(c, i)); }
+  __device__ i64 column(i64 group, i64 i) const { return (group * c.channels + i) * c.source_channel; }
 };
 
 // The elements of the source under each tap: a line is a tap and channel, a term a position.
@@ -163,15 +167,16 @@ template <bool ALONG>
 struct TapsOver {
   static const bool kAlong = ALONG;
   struct Line { const float* from; i64 d, h, v; };
+  typedef Spot Term;
   const float* x;
   const Convolution& c;
+  __device__ Term term(i64 k) const { return position_of(c, k); }
   __device__ Line line(i64 group, i64 i) const {
     const Tap tap = tap_of(c, i, c.channels);
     return Line{x + (group * c.channels + tap.channel) * c.source_channel, c.axes[0].place(0, tap.d),
                 c.axes[1].place(0, tap.h), c.axes[2].place(0, tap.v)};
   }
-  __device__ float at(const Line& line, i64 k) const {
-    const Spot s = position_of(c, k);
+  __device__ float at(const Line& line, const Term& s) const {
     const Moving *d = c.axes, *h = d + 1, *v = d + 2;
     const i64 at_d = line.d + s.d * d->stride, at_h = line.h + s.h * h->stride, at_v = line.v + s.v * v->stride;
     if (!d->holds(at_d) || !h->holds(at_h) || !v->holds(at_v)) return 0;
@@ -185,19 +190,22 @@ template <bool ALONG>
 struct Incoming {
   static const bool kAlong = ALONG;
   typedef const float* Line;
+  typedef i64 Term;
   const float* g;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const { return g + (group * c.filters + i) * c.result_channel; }
-  __device__ float at(Line line, i64 k) const { return line[in_result(c, position_of(c, k))]; }
+  __device__ Term term(i64 k) const { return in_result(c, position_of(c, k)); }
+  __device__ float at(Line line, Term term) const { return line[term]; }
 };
 
 struct WeightsPlaces {
   float* w;
   const Convolution& c;
-  __device__ float* at(i64 group, i64 row, i64 column) const {
-    const Tap tap = tap_of(c, row, c.channels);
-    return w + place_of(c, tap) + tap.channel * c.weights_in + (group * c.filters + column) * c.weights_out;
+  __device__ float* row(i64, i64 i) const {
+    const Tap tap = tap_of(c, i, c.channels);
+    return w + place_of(c, tap) + tap.channel * c.weights_in;
   }
+  __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.weights_out; }
 };
 )cuda";
 

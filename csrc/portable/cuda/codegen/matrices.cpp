@@ -18,17 +18,20 @@ template <int R, bool ALONG>
 struct StackedMatrix {
   static const bool kAlong = ALONG;
   typedef const float* Line;
+  typedef i64 Term;
   const float* from;
   i64 line_step, term_step;
   const i64 *lengths, *steps;
   __device__ Line line(i64 matrix, i64 i) const { return from + place<R>(matrix, lengths, steps) + i * line_step; }
-  __device__ float at(Line line, i64 k) const { return line[k * term_step]; }
+  __device__ Term term(i64 k) const { return k * term_step; }
+  __device__ float at(Line line, Term term) const { return line[term]; }
 };
 
 struct PackedPlaces {
   float* to;
   i64 rows, columns;
-  __device__ float* at(i64 matrix, i64 row, i64 column) const { return to + (matrix * rows + row) * columns + column; }
+  __device__ float* row(i64 matrix, i64 i) const { return to + (matrix * rows + i) * columns; }
+  __device__ i64 column(i64, i64 i) const { return i; }
 };
 )cuda";
 

@@ -10,8 +10,10 @@ const char* const kProduct = R"cuda(
 // Rows and columns of the results, terms of each sum, and results; the terms are divided into parts.
 struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 
-// A left matrix M has a type Line and functions line(matrix, row) and at(line, k) for the terms k; of a right matrix a
-// line is a column. If M::kAlong, neighbouring threads read neighbouring terms, else neighbouring lines.
+// A left matrix M has types Line and Term and functions line(matrix, row), term(k) and at(line, term); of a right matrix
+// a line is a column. If M::kAlong, neighbouring threads read neighbouring terms, else neighbouring lines: then a thread
+// has one term of each tile, else one line. The places of results have row(matrix, row), where a row begins, and
+// column(matrix, column), the distance from there.
 
 // What a thread copies of a tile of LINES lines and 16 terms.
 template <class M, int LINES>
@@ -32,11 +34,19 @@ struct TileLoader {
   __device__ static int line_of(int j) { return M::kAlong ? threadIdx.x / 16 + 16 * j : threadIdx.x % LINES; }
   __device__ static int term_of(int j) { return M::kAlong ? threadIdx.x % 16 : threadIdx.x / LINES + 256 / LINES * j; }
   __device__ void load(float (*tile)[LINES + 4], i64 begin, i64 end) const {
+    if (M::kAlong) {
+      const i64 k = begin + term_of(0);
+      const typename M::Term term = matrix.term(k < end ? k : begin);
 #pragma unroll
-    for (int j = 0; j < kCount; ++j) {
-      const int own = M::kAlong ? j : 0;
-      const i64 k = begin + term_of(j);
-      tile[term_of(j)][line_of(j)] = inside[own] && k < end ? matrix.at(lines[own], k) : 0;
+      for (int j = 0; j < kCount; ++j) {
+        tile[term_of(0)][line_of(j)] = inside[j] && k < end ? matrix.at(lines[j], term) : 0;
+      }
+    } else {
+#pragma unroll 2
+      for (int j = 0; j < kCount; ++j) {
+        const i64 k = begin + term_of(j);
+        tile[term_of(j)][line_of(0)] = inside[0] && k < end ? matrix.at(lines[0], matrix.term(k)) : 0;
+      }
     }
   }
 };
@@ -61,7 +71,7 @@ __device__ inline void product(const A& a, const B& b, const Places& places, flo
       load_left.load(left, k, end);
       load_right.load(right, k, end);
       __syncthreads();
-#pragma unroll
+#pragma unroll 4
       for (int t = 0; t < 16; ++t) {
         float of_left[R], of_right[R];
 #pragma unroll
@@ -78,11 +88,14 @@ __device__ inline void product(const A& a, const B& b, const Places& places, flo
     }
 #pragma unroll
     for (int i = 0; i < R; ++i) {
+      const i64 row = first_row + i / 4 * 64 + ty * 4 + i % 4;
+      if (row >= size.rows) continue;
+      float* const to = places.row(matrix, row);
 #pragma unroll
       for (int j = 0; j < R; ++j) {
-        const i64 row = first_row + i / 4 * 64 + ty * 4 + i % 4, column = first_column + j / 4 * 64 + tx * 4 + j % 4;
-        if (row >= size.rows || column >= size.columns) continue;
-        if (size.parts == 1) *places.at(matrix, row, column) = sums[i][j];
+        const i64 column = first_column + j / 4 * 64 + tx * 4 + j % 4;
+        if (column >= size.columns) continue;
+        if (size.parts == 1) to[places.column(matrix, column)] = sums[i][j];
         else parts[((blockIdx.y * size.matrices + matrix) * size.rows + row) * size.columns + column] = sums[i][j];
       }
     }
@@ -96,7 +109,7 @@ __device__ inline void sum_parts(const float* parts, const Places& places, const
     double sum = 0;
     for (i64 part = 0; part < size.parts; ++part) sum += parts[part * count + i];
     const i64 line = quotient(i, size.columns), matrix = quotient(line, size.rows);
-    *places.at(matrix, line - matrix * size.rows, i - line * size.columns) = (float)sum;
+    places.row(matrix, line - matrix * size.rows)[places.column(matrix, i - line * size.columns)] = (float)sum;
   }
 }
 )cuda";

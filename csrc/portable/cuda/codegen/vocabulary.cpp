@@ -17,8 +17,12 @@ struct Arguments {
 __device__ inline i64 first_index() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ inline i64 index_step() { return (i64)gridDim.x * blockDim.x; }
 
-// Most numbers fit into 32 bits, and dividing those is several times as fast.
-__device__ inline i64 quotient(i64 a, i64 b) { return ((a | b) >> 32) == 0 ? (i64)((unsigned)a / (unsigned)b) : a / b; }
+// Most numbers fit into 32 bits, and dividing those is several times as fast. The other way is a function of its own,
+// because its many instructions in many places would take long to compile.
+__device__ __noinline__ i64 long_quotient(i64 a, i64 b) { return a / b; }
+__device__ inline i64 quotient(i64 a, i64 b) {
+  return ((a | b) >> 32) == 0 ? (i64)((unsigned)a / (unsigned)b) : long_quotient(a, b);
+}
 
 // The place of element `i` of an array with R axes of these lengths, by the steps along each axis.
 template <int R>
