@@ -56,6 +56,11 @@ REMOTE := env LD_LIBRARY_PATH="$(CURDIR)/$(BUILD)/tests/remote"
 test-remote: build-tests
 	$(REMOTE) $(PYTEST) tests/python/ops/test_ops.py tests/python/device/test_device.py
 
+# Every op on an imitated GPU of NVIDIA's (tests/imitated_cuda), whose texts g++ compiles: that takes minutes.
+test-cuda: build-tests
+	env LD_LIBRARY_PATH="$(CURDIR)/$(BUILD)/tests/imitated_cuda" ALLOY_DEVICE=cuda \
+	  $(PYTEST) tests/python/ops/test_ops.py
+
 # The wheel for arm64 Linux, cross-compiled and then tried in an emulator.
 test-arm64: $(VENV)/.wheel-tools $(BUILD)/.installed
 	packaging/arm64.sh sh -ec 'packaging/build_wheel.sh dist/arm64; packaging/try_wheel.sh dist/arm64' || [ $$? = 77 ]
