@@ -15,7 +15,7 @@ BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD)
 IMITATED := macos13 macos14 macos15 macos26
 
 .PHONY: setup train compile build-tests test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote \
-  test-all test-clangs test-types test-kills test-arm64 \
+  test-cuda test-all test-clangs test-types test-kills test-arm64 \
   $(IMITATED:%=test-all-%) test-all-remote asan tsan soak bench docs wheel mac-report clean
 
 setup: $(BUILD)/.installed
