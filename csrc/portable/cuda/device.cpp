@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/codegen/writer.h"
 #include "cuda/driver.h"
 #include "cuda/executor.h"
 #include "cuda/kernel.h"
@@ -33,11 +34,23 @@ int architecture_of(const Driver& driver, CUdevice device) {
   return 10 * major + minor;
 }
 
-// Joins elementwise ops: each thread computes an element of all of them, without memory in between.
+// Joins elementwise ops: each thread computes an element of all of them, without memory in between. With reductions of
+// rows, a block computes a row.
 class CudaFusionPolicy final : public device::FusionPolicy {
  public:
   bool joins(const ir::Op& op) const override {
     return op.info().facts.elementwise || op.code == ir::OpCode::sgd || op.code == ir::OpCode::adam;
+  }
+  bool folds(const ir::Op& op) const override {
+    if (op.info().family != ir::Family::kReduction && op.info().family != ir::Family::kMoment) return false;
+    const ir::Type& type = op.operands[0].type();
+    return type.dtype == ir::DType::float32 && takes_rows(type.shape) &&
+           op.results[0].shape == ir::shape_of_rows(type.shape);
+  }
+  bool takes_rows(const ir::Shape& shape) const override {
+    constexpr int64_t kFewestInRow = 32, kFewestRows = 32;
+    if (shape.rank() == 0 || shape.dims().back() < kFewestInRow || shape.dims().back() > kMostInRow) return false;
+    return shape.element_count() / shape.dims().back() >= kFewestRows;
   }
   size_t most_values() const override { return 32; }
 };

@@ -2,18 +2,16 @@
 #include <string_view>
 
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/writer.h"
 
 namespace alloy::cuda {
 namespace {
 
-using ir::Attr;
 using ir::Dims;
-using ir::DType;
 using ir::Family;
 using ir::Op;
 using ir::OpCode;
 using ir::Value;
-using ir::ValueMap;
 
 constexpr char kSteps[] = R"cuda(
 __device__ inline void adam(float rate, float beta1, float beta2, float epsilon, float& x, float& m, float& v,
@@ -54,71 +52,63 @@ std::string_view operands_of(Family family) {
   }
 }
 
-// Writes the statements that compute the results of ops from their operands, a variable for each value.
-class Writer {
- public:
-  std::string text;
+}  // namespace
 
-  // A variable for an operand of all ops, with what it is read from.
-  void read(Value v, const std::string& from) {
-    if (!names_.contains(v)) line("const " + number_of(v.dtype()) + " " + name(v) + " = " + from);
+void Writer::read(Value v, const std::string& from) {
+  if (!has(v)) line("const " + number_of(v.dtype()) + " " + name(v) + " = " + from);
+}
+
+void Writer::compute(const Op& op) {
+  if (op.code == OpCode::cast) {
+    line(filled("const @ @ = Cast<@>::from(@)", {number_of(op.results[0].dtype), name(op.result()),
+                                                 element_of(op.results[0].dtype), name(op.operands[0])}));
+  } else if (op.code == OpCode::sgd) {
+    line("const float " + name(op.result()) + " = " + name(op.operands[1]) + " - " + name(op.operands[0]) + " * " +
+         name(op.operands[2]));
+  } else if (op.code == OpCode::adam) {
+    adam(op);
+  } else {
+    row(op);
   }
-  const std::string& name(Value v) { return names_.emplace(v, "v" + std::to_string(names_.size())).first->second; }
+}
 
-  void compute(const Op& op) {
-    if (op.code == OpCode::cast) {
-      line(filled("const @ @ = Cast<@>::from(@)", {number_of(op.results[0].dtype), name(op.result()),
-                                                   element_of(op.results[0].dtype), name(op.operands[0])}));
-    } else if (op.code == OpCode::sgd) {
-      line("const float " + name(op.result()) + " = " + name(op.operands[1]) + " - " + name(op.operands[0]) + " * " +
-           name(op.operands[2]));
-    } else if (op.code == OpCode::adam) {
-      adam(op);
-    } else {
-      row(op);
-    }
+void Writer::row(const Op& op) {
+  const std::string_view forward = forward_of(op.code), letters = operands_of(op.info().family);
+  if (forward.empty()) refuse(op);
+  // A predicate has a type of its own.
+  const bool selects = op.code == OpCode::select;
+  const Value typical = op.operands[selects ? 1 : 0];
+  std::string given = "const " + number_of(typical.dtype()) + " d = 0";
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    given += "; const " + (selects && i == 0 ? "bool" : number_of(op.operands[i].dtype())) + " " + letters[i] + " = " +
+             name(op.operands[i]);
+    if (selects && i == 0) given += " != 0";
   }
+  const Value result = op.result();
+  line(number_of(result.dtype()) + " " + name(result));
+  text += "    { " + given + "; (void)d; " + name(result) + " = kept<" + element_of(result.dtype()) + ">(" +
+          std::string(forward) + "); }\n";
+}
 
- private:
-  void line(const std::string& statement) { text += "    " + statement + ";\n"; }
-
-  void row(const Op& op) {
-    const std::string_view forward = forward_of(op.code), letters = operands_of(op.info().family);
-    if (forward.empty()) refuse(op);
-    // A predicate has a type of its own.
-    const bool selects = op.code == OpCode::select;
-    const Value typical = op.operands[selects ? 1 : 0];
-    std::string given = "const " + number_of(typical.dtype()) + " d = 0";
-    for (size_t i = 0; i < op.operands.size(); ++i) {
-      given += "; const " + (selects && i == 0 ? "bool" : number_of(op.operands[i].dtype())) + " " + letters[i] +
-               " = " + name(op.operands[i]);
-      if (selects && i == 0) given += " != 0";
-    }
-    const Value result = op.result();
-    line(number_of(result.dtype()) + " " + name(result));
-    text += "    { " + given + "; (void)d; " + name(result) + " = kept<" + element_of(result.dtype()) + ">(" +
-            std::string(forward) + "); }\n";
+// Operands: rate, beta1, beta2, epsilon, values, first moment, second moment[, greatest second moment], gradient.
+void Writer::adam(const Op& op) {
+  const bool keeps_greatest = op.results.size() == 4;
+  std::string call = "adam(";
+  for (size_t i = 0; i < 4; ++i) call += name(op.operands[i]) + ", ";
+  for (uint32_t i = 0; i < op.results.size(); ++i) {
+    line("float " + name(op.result(i)) + " = " + name(op.operands[4 + i]));
+    call += name(op.result(i)) + ", ";
   }
-
-  // Operands: rate, beta1, beta2, epsilon, values, first moment, second moment[, greatest second moment], gradient.
-  void adam(const Op& op) {
-    const bool keeps_greatest = op.results.size() == 4;
-    std::string call = "adam(";
-    for (size_t i = 0; i < 4; ++i) call += name(op.operands[i]) + ", ";
-    for (uint32_t i = 0; i < op.results.size(); ++i) {
-      line("float " + name(op.result(i)) + " = " + name(op.operands[4 + i]));
-      call += name(op.result(i)) + ", ";
-    }
-    if (!keeps_greatest) {
-      const std::string unused = "u" + std::to_string(names_.size());
-      line("float " + unused + " = 0");
-      call += unused + ", ";
-    }
-    line(call + (keeps_greatest ? "true, " : "false, ") + name(op.operands.back()) + ")");
+  if (!keeps_greatest) {
+    const std::string unused = "u" + std::to_string(names_.size());
+    line("float " + unused + " = 0");
+    call += unused + ", ";
   }
+  line(call + (keeps_greatest ? "true, " : "false, ") + name(op.operands.back()) + ")");
+  libraries = {kSteps};
+}
 
-  ValueMap<std::string> names_;
-};
+namespace {
 
 // One function for all ops, whose results have one shape. `imports` are the values from outside.
 Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports, const std::vector<Value>& results) {
@@ -141,10 +131,8 @@ Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports,
     writer.read(imports[i], filled("load((const @*)p[@], @)", {element_of(imports[i].dtype()), std::to_string(i), at}));
     launch.pointers.push_back(operand(i));
   }
-  for (const Op* op : ops) {
-    writer.compute(*op);
-    if (op->code == OpCode::adam) launch.libraries = {kSteps};
-  }
+  for (const Op* op : ops) writer.compute(*op);
+  launch.libraries = writer.libraries;
   for (size_t i = 0; i < results.size(); ++i) {
     writer.text +=
         filled("    store((@*)p[@], i, @);\n",
@@ -168,6 +156,7 @@ Code code_of_elementwise(const Op& op) {
 }
 
 Code code_of_fused(const Op& op) {
+  if (has_rows(op)) return code_of_rows(op);
   std::vector<const Op*> ops;
   for (const auto& inner : op.regions[0]->ops) ops.push_back(inner.get());
   return chain(ops, op.operands, op.regions[0]->results);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/writer.h"
 
 namespace alloy::cuda {
 namespace {
@@ -237,21 +238,27 @@ bool is_floating(const Op& op) { return kind(op.operands[0].dtype()) == ir::DTyp
 
 }  // namespace
 
-Code code_of_reduction(const Op& op) {
-  std::string init = "Zero(d)", combine = "Add(d, a, b)";  // of reduce_like
+Folding folding_of(const Op& op) {
+  Folding folding{"Zero(d)", "Add(d, a, b)", number_of(op.operands[0].dtype())};  // of reduce_like
   switch (op.code) {
 #define ALLOY_REDUCTION(name, stem, types, domain, starts, combines, gradient, doc) \
   case OpCode::name:                                                                \
-    init = #starts;                                                                 \
-    combine = #combines;                                                            \
+    folding.init = #starts;                                                         \
+    folding.combine = #combines;                                                    \
     break;
 #include "ir/ops.def"
     default: break;
   }
-  const DType dtype = op.operands[0].dtype();
   // Sums and products of many floats need more digits than one float has.
-  const bool accumulates = op.code != OpCode::max && op.code != OpCode::min && combine.find("Na") == std::string::npos;
-  const std::string number = number_of(dtype), all = is_floating(op) && accumulates ? "double" : number;
+  const bool compares = folding.init == "Lowest(d)" || folding.init == "Highest(d)";
+  if (is_floating(op) && !compares) folding.all = "double";
+  return folding;
+}
+
+Code code_of_reduction(const Op& op) {
+  const Folding folding = folding_of(op);
+  const DType dtype = op.operands[0].dtype();
+  const std::string number = number_of(dtype);
   const std::string declaration = filled(
       "  struct Fold {\n"
       "    typedef @ Source;\n"
@@ -261,7 +268,7 @@ Code code_of_reduction(const Op& op) {
       "    __device__ static All add(All a, @ x, i64, @) { return merge(a, (All)x); }\n"
       "    __device__ static @ number(All all, i64, @) { return (@)all; }\n"
       "  };\n",
-      {element_of(dtype), all, init, combine, number, number, number, number, number});
+      {element_of(dtype), folding.all, folding.init, folding.combine, number, number, number, number, number});
   return reduction(op, declaration, "Fold", 8);
 }
 

@@ -100,7 +100,7 @@ Launch rows_of(const Op& op, const std::string& body, std::vector<Pointer> point
   return launch;
 }
 
-Code code_of_rows(const Op& op, const std::string& function) {
+Code code_of_softmax_rows(const Op& op, const std::string& function) {
   Code code;
   if (op.results[0].shape.element_count() > 0) {
     code.launches.push_back(
@@ -111,8 +111,8 @@ Code code_of_rows(const Op& op, const std::string& function) {
 
 }  // namespace
 
-Code code_of_softmax(const Op& op) { return code_of_rows(op, "softmax"); }
-Code code_of_log_softmax(const Op& op) { return code_of_rows(op, "log_softmax"); }
+Code code_of_softmax(const Op& op) { return code_of_softmax_rows(op, "softmax"); }
+Code code_of_log_softmax(const Op& op) { return code_of_softmax_rows(op, "log_softmax"); }
 
 Code code_of_softmax_cross_entropy(const Op& op) {
   const std::string& reduction = op.attributes.word(Attr::kReduction);
