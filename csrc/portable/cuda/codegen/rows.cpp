@@ -62,10 +62,9 @@ class RowsWriter {
       }
     }
     const auto count = std::bit_ceil(static_cast<uint64_t>((length_ + launch_.threads - 1) / launch_.threads));
-    launch_.body = "  const int kCount = " + std::to_string(count) +
-                   ";\n  __shared__ __align__(16) char shared[256 * 8];\n"
+    launch_.body = "  const int kCount = " + std::to_string(count) + ";\n" +
+                   (folds_ ? "  __shared__ __align__(16) char shared[256 * 8];\n" : "") +
                    "  const auto at = [](int k) { return (i64)(threadIdx.x + k * blockDim.x); };\n"
-                   "  (void)shared;\n"
                    "  for (i64 row = blockIdx.x; row < n[0]; row += gridDim.x) {\n" +
                    writer_.text + "  }\n";
     launch_.libraries = writer_.libraries;
@@ -161,6 +160,7 @@ class RowsWriter {
   }
 
   void fold(const Op& op) {
+    folds_ = true;
     const Value x = op.operands[0];
     const std::string own = writer_.name(op.result()), term = array(x) + "[k]";
     if (op.info().family == Family::kReduction) {
@@ -184,6 +184,7 @@ class RowsWriter {
   Launch launch_;
   Writer writer_;
   ir::ValueMap<bool> whole_;  // of the operands
+  bool folds_ = false;
 };
 
 }  // namespace
