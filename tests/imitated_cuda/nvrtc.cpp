@@ -121,8 +121,8 @@ int nvrtcCompileProgram(Program* program, int, const char* const*) {
   if (mkdtemp(folder) == nullptr) return 1;
   const std::string base = std::string(folder) + "/text";
   std::ofstream(base + ".cpp") << source;
-  const std::string command =
-      "g++ -std=c++17 -O1 -w -fno-strict-aliasing -fPIC -shared -o " + base + ".so " + base + ".cpp 2> " + base + ".log";
+  const std::string command = "g++ -std=c++17 -O1 -w -fno-strict-aliasing -fPIC -shared -o " + base + ".so " + base +
+                              ".cpp 2> " + base + ".log";
   const bool done = std::system(command.c_str()) == 0;
   program->log = read_all(base + ".log");
   const std::string code = read_all(base + ".so");
