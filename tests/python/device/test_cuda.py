@@ -112,6 +112,33 @@ def test_a_training_step_and_its_compiled_code_in_files(tmp_path):
     assert {path: len(path.read_bytes()) for path in files} == {path: len(data) for path, data in files.items()}
 
 
+ROWS_AND_LINES = """
+    import numpy as np
+    import alloy as al
+    def computed(device, build, *arrays):
+        graph = al.Graph(device=device)
+        feeds = [graph.placeholder(array.shape) for array in arrays]
+        return graph.compile(feeds, build(*feeds))(*arrays)
+    x = np.random.default_rng(0).integers(-50, 50, (40, 600)).astype(np.float32)
+    x.flat[::37] = np.nan  # equal numbers keep their order, and NaN comes last
+    for cpu, cuda in zip(*(computed(device, lambda x: [al.argsort(x), al.argsort(x, axis=0)], x)
+                           for device in ("cpu", "cuda"))):
+        np.testing.assert_array_equal(cpu, cuda)
+    def normalized(x, scale):
+        y = (x - al.mean(x, axis=-1, keepdims=True)) * al.rsqrt(al.variance(x, axis=-1, keepdims=True) + 1e-5) * scale
+        return [y, *al.gradients(al.sum(al.square(y)), [x, scale])]
+    x, scale = np.nan_to_num(x), np.linspace(1, 2, 600, dtype=np.float32)
+    for cpu, cuda in zip(*(computed(device, normalized, x, scale) for device in ("cpu", "cuda"))):
+        np.testing.assert_allclose(cpu, cuda, rtol=1e-5, atol=1e-5 * abs(cpu).max())
+    print("end")
+"""
+
+
+def test_rows_that_are_one_kernel_and_long_lines_that_are_sorted(tmp_path):
+    done = program(ROWS_AND_LINES, env=with_imitation(tmp_path), seconds=120)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 def test_the_cpu_stays_the_default(tmp_path):
     code = "import alloy as al; print(*(device.kind for device in al.devices()))"
     environment = with_imitation(tmp_path)

@@ -1,4 +1,6 @@
 // Sorting along an axis, and cumulative ops.
+#include <utility>
+
 #include "cuda/codegen/families.h"
 
 namespace alloy::cuda {
@@ -10,23 +12,76 @@ using ir::DType;
 using ir::Op;
 
 constexpr char kOrder[] = R"cuda(
-// A thread counts the elements of the line that come before its own: that is its place. Equal elements keep their
-// order, and NaN counts as the greatest.
+// True if `a` comes before `b` by their values; NaN counts as the greatest.
+template <class N, bool DESCENDING>
+__device__ inline bool comes_before(N a, N b) {
+  return DESCENDING ? b < a || (b == b && a != a) : a < b || (a == a && b != b);
+}
+
+// The first element of a line, and its number.
+template <class T>
+struct SortedLine {
+  const T* from;
+  i64 number, step;
+  __device__ SortedLine(const T* x, i64 line, i64 length, i64 s) : number(line), step(s) {
+    const i64 outer = quotient(line, s);
+    from = x + outer * length * s + (line - outer * s);
+  }
+  __device__ NumberOf<T> at(i64 i) const { return load(from, i * step); }
+};
+
+// Short lines: a thread counts the elements of the line that come before its own. Equal elements keep their order.
 template <class T, bool DESCENDING>
 __device__ inline void argsort(const T* x, int* y, const i64* n) {
+  typedef NumberOf<T> N;
   const i64 count = n[0], length = n[1], step = n[2], taken = n[3];
   for (i64 i = first_index(); i < count; i += index_step()) {
-    const i64 row = quotient(i, step), outer = quotient(row, length), own = row - outer * length;
-    const T* const line = x + outer * length * step + (i - row * step);
-    const NumberOf<T> value = load(x, i);
+    const i64 number = quotient(i, length), own = i - number * length, outer = quotient(number, step);
+    const SortedLine<T> line(x, number, length, step);
+    const N value = line.at(own);
     i64 before = 0;
     for (i64 k = 0; k < length; ++k) {
-      const NumberOf<T> other = load(line, k * step);
-      const bool below = other < value || (other == other && value != value);
-      const bool above = value < other || (value == value && other != other);
-      before += (DESCENDING ? above : below) || (!below && !above && k < own);
+      const N other = line.at(k);
+      before += comes_before<N, DESCENDING>(other, value) || (k < own && !comes_before<N, DESCENDING>(value, other));
     }
-    if (before < taken) y[(outer * taken + before) * step + (i - row * step)] = (int)own;
+    if (before < taken) y[(outer * taken + before) * step + (number - outer * step)] = (int)own;
+  }
+}
+
+// Long lines: sorted runs of `width` positions are merged to runs twice as long. A thread finds the place of an element
+// by a search in the run beside its own. Without `from`, each position is a run.
+template <class T, bool DESCENDING>
+__device__ inline void merge_runs(const T* x, const int* from, int* to, const i64* n) {
+  typedef NumberOf<T> N;
+  const i64 count = n[0], length = n[1], width = n[4];
+  for (i64 i = first_index(); i < count; i += index_step()) {
+    const i64 number = quotient(i, length), at = i - number * length, run = quotient(at, width);
+    const SortedLine<T> line(x, number, length, n[2]);
+    const int* const positions = from == nullptr ? nullptr : from + number * length;
+    const i64 own = positions == nullptr ? at : positions[at];
+    const N value = line.at(own);
+    const bool is_left = run % 2 == 0;
+    const i64 first = (is_left ? run + 1 : run - 1) * width;
+    i64 low = first < length ? first : length, high = first + width < length ? first + width : length;
+    if (high < low) high = low;
+    const i64 begin = low;
+    while (low < high) {
+      const i64 middle = (low + high) / 2;
+      const N other = line.at(positions == nullptr ? middle : positions[middle]);
+      // Of equal elements those of the left run come first.
+      if (is_left ? comes_before<N, DESCENDING>(other, value) : !comes_before<N, DESCENDING>(value, other)) low = middle + 1;
+      else high = middle;
+    }
+    const i64 start = is_left ? run * width : first;
+    to[number * length + start + (at - run * width) + (low - begin)] = (int)own;
+  }
+}
+
+__device__ inline void take_first(const int* from, int* y, const i64* n) {
+  const i64 length = n[1], step = n[2], taken = n[3], lines = quotient(n[0], length);
+  for (i64 i = first_index(); i < lines * taken; i += index_step()) {
+    const i64 row = quotient(i, step), outer = quotient(row, taken);
+    y[i] = from[(outer * step + (i - row * step)) * length + (row - outer * taken)];
   }
 }
 
@@ -50,15 +105,34 @@ __device__ inline void accumulate(const T* x, T* y, const i64* n, bool reverse, 
 
 Code code_of_argsort(const Op& op) {
   const Dims& dims = op.operands[0].shape().dims();
-  const int64_t axis = axis_of(op), step = count_of(dims, axis + 1, dims.size());
-  const std::string type = element_of(op.operands[0].dtype());
+  const int64_t axis = axis_of(op), count = count_of(dims), length = dims[axis],
+                step = count_of(dims, axis + 1, dims.size()), taken = op.results[0].shape[axis];
+  const std::string type = element_of(op.operands[0].dtype()),
+                    parameters = type + (op.attributes.flag(Attr::kDescending) ? ", true" : ", false");
   Code code;
-  if (count_of(dims) == 0) return code;
-  code.launches.push_back(launch_for(count_of(dims), {kOrder},
-                                     filled("  argsort<@, @>((const @*)p[0], (int*)p[1], n);\n",
-                                            {type, op.attributes.flag(Attr::kDescending) ? "true" : "false", type}),
-                                     {operand(0), result(0)},
-                                     {count_of(dims), dims[axis], step, op.results[0].shape[axis]}));
+  if (count == 0) return code;
+  constexpr int64_t kLong = 512;
+  if (length <= kLong) {
+    code.launches.push_back(launch_for(count, {kOrder},
+                                       filled("  argsort<@>((const @*)p[0], (int*)p[1], n);\n", {parameters, type}),
+                                       {operand(0), result(0)}, {count, length, step, taken}));
+    return code;
+  }
+  // Two arrays take turns.
+  const auto bytes = static_cast<size_t>(count) * sizeof(int32_t);
+  code.scratch = 2 * bytes;
+  size_t from = bytes, to = 0;
+  for (int64_t width = 1; width < length; width *= 2, std::swap(from, to)) {
+    const std::string before = width == 1 ? "nullptr" : "(const int*)p[2]";
+    std::vector<Pointer> pointers{operand(0), scratch(to)};
+    if (width > 1) pointers.push_back(scratch(from));
+    code.launches.push_back(launch_for(
+        count, {kOrder}, filled("  merge_runs<@>((const @*)p[0], @, (int*)p[1], n);\n", {parameters, type, before}),
+        std::move(pointers), {count, length, step, taken, width}));
+  }
+  code.launches.push_back(launch_for(count / length * taken, {kOrder},
+                                     "  take_first((const int*)p[0], (int*)p[1], n);\n", {scratch(from), result(0)},
+                                     {count, length, step, taken}));
   return code;
 }
 
