@@ -112,7 +112,7 @@ def test_a_training_step_and_its_compiled_code_in_files(tmp_path):
     assert {path: len(path.read_bytes()) for path in files} == {path: len(data) for path, data in files.items()}
 
 
-ROWS_AND_LINES = """
+LONG = """
     import numpy as np
     import alloy as al
     def computed(device, build, *arrays):
@@ -124,6 +124,13 @@ ROWS_AND_LINES = """
     for cpu, cuda in zip(*(computed(device, lambda x: [al.argsort(x), al.argsort(x, axis=0)], x)
                            for device in ("cpu", "cuda"))):
         np.testing.assert_array_equal(cpu, cuda)
+    # More updates than are looked through one by one, and indices outside.
+    indices = np.arange(1800, dtype=np.int32) % 53 - 1
+    def gathered(table):
+        return al.gradients(al.sum(al.square(al.gather(table, table.graph.constant(indices), axis=0))), [table])
+    table = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
+    (cpu,), (cuda,) = (computed(device, gathered, table) for device in ("cpu", "cuda"))
+    np.testing.assert_allclose(cpu, cuda, rtol=1e-5)
     def normalized(x, scale):
         y = (x - al.mean(x, axis=-1, keepdims=True)) * al.rsqrt(al.variance(x, axis=-1, keepdims=True) + 1e-5) * scale
         return [y, *al.gradients(al.sum(al.square(y)), [x, scale])]
@@ -134,8 +141,8 @@ ROWS_AND_LINES = """
 """
 
 
-def test_rows_that_are_one_kernel_and_long_lines_that_are_sorted(tmp_path):
-    done = program(ROWS_AND_LINES, env=with_imitation(tmp_path), seconds=120)
+def test_long_rows_and_lines_and_many_updates(tmp_path):
+    done = program(LONG, env=with_imitation(tmp_path), seconds=120)
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 

@@ -1,5 +1,6 @@
 // Ops that move elements by indices, and that combine them with others at their new places, always in the same order.
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/order.h"
 
 namespace alloy::cuda {
 namespace {
@@ -54,7 +55,28 @@ __device__ inline void put(const T* x, const T* updates, const i64* places, T* y
   }
 }
 
-// The same where `behind` is large: a block has one row, and its threads look at 256 places at once.
+// The same with the positions of the updates sorted by their places, so that a search finds those of an element.
+template <class T, class Combine>
+__device__ inline void put_sorted(const T* x, const T* updates, const i64* places, T* y, i64 count, i64 extent,
+                                  i64 given, i64 behind, i64 batch_step, const int* sorted, const Combine& combine) {
+  for (i64 i = first_index(); i < count; i += index_step()) {
+    const i64 row = quotient(i, behind), batch = quotient(row, extent), at = row - batch * extent;
+    const i64* const own = places + batch * batch_step;
+    const int* const order = sorted + batch * batch_step;
+    const T* const from = updates + batch * given * behind + (i - row * behind);
+    T value = x == nullptr ? T{} : x[i];
+    i64 low = 0;
+    for (i64 high = given; low < high;) {
+      const i64 middle = (low + high) / 2;
+      if (own[order[middle]] < at) low = middle + 1;
+      else high = middle;
+    }
+    for (; low < given && own[order[low]] == at; ++low) value = combine(value, from[order[low] * behind]);
+    y[i] = value;
+  }
+}
+
+// The same for few updates where `behind` is large: a block has one row, and its threads look at 256 places at once.
 template <class T, class Combine>
 __device__ inline void put_rows(const T* x, const T* updates, const i64* places, T* y, i64 rows, i64 extent, i64 given,
                                 i64 behind, i64 batch_step, const Combine& combine) {
@@ -132,15 +154,26 @@ void append_put(Code& code, const Op& op, const Putting& putting) {
   const std::string type = moves ? bits_of(dtype) : element_of(dtype);
   const int64_t rows = putting.batches * putting.extent, count = rows * putting.behind;
   if (count == 0) return;
-  const bool by_rows = putting.behind >= 32;
+  const bool is_sorted = putting.given > kLongLine, by_rows = !is_sorted && putting.behind >= 32;
   std::vector<Pointer> pointers{operand(putting.updates), scratch(0), result(0)};
-  if (putting.x >= 0) pointers.push_back(operand(static_cast<size_t>(putting.x)));
+  std::string with_order, x = "nullptr";
+  if (putting.x >= 0) {
+    x = "p[3]";
+    pointers.push_back(operand(static_cast<size_t>(putting.x)));
+  }
+  if (is_sorted) {
+    with_order = ", (const int*)p[" + std::to_string(pointers.size()) + "]";
+    const int64_t lines = putting.batch_step == 0 ? 1 : putting.batches;
+    pointers.push_back(append_sort(code, {"i64", false, scratch(0), lines * putting.given, putting.given, 1}));
+  }
   Launch launch = launch_for(
       count, {kIndexing},
-      filled("  @((const @*)@, (const @*)p[0], (const i64*)p[1], (@*)p[2], n[0], n[1], n[2], n[3], n[4],\n"
+      filled("  @((const @*)@, (const @*)p[0], (const i64*)p[1], (@*)p[2], n[0], n[1], n[2], n[3], n[4]@,\n"
              "      [](@ x, @ u) -> @ { @ });\n",
-             {by_rows ? "put_rows" : "put", type, putting.x < 0 ? "nullptr" : "p[3]", type, type, type, type, type,
-              combination(putting.mode, dtype)}),
+             {is_sorted ? "put_sorted"
+              : by_rows ? "put_rows"
+                        : "put",
+              type, x, type, type, with_order, type, type, type, combination(putting.mode, dtype)}),
       std::move(pointers), {by_rows ? rows : count, putting.extent, putting.given, putting.behind, putting.batch_step});
   if (by_rows) launch.blocks = static_cast<unsigned>(std::min<int64_t>(rows, 1 << 16));
   code.launches.push_back(std::move(launch));

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/order.h"
 
 namespace alloy::cuda {
 namespace {
@@ -69,7 +70,9 @@ __device__ inline void merge_runs(const T* x, const int* from, int* to, const i6
       const i64 middle = (low + high) / 2;
       const N other = line.at(positions == nullptr ? middle : positions[middle]);
       // Of equal elements those of the left run come first.
-      if (is_left ? comes_before<N, DESCENDING>(other, value) : !comes_before<N, DESCENDING>(value, other)) low = middle + 1;
+      const bool behind =
+          is_left ? comes_before<N, DESCENDING>(other, value) : !comes_before<N, DESCENDING>(value, other);
+      if (behind) low = middle + 1;
       else high = middle;
     }
     const i64 start = is_left ? run * width : first;
@@ -101,37 +104,47 @@ __device__ inline void accumulate(const T* x, T* y, const i64* n, bool reverse, 
 }
 )cuda";
 
+std::string parameters_of(const std::string& type, bool is_descending) {
+  return type + (is_descending ? ", true" : ", false");
+}
+
 }  // namespace
+
+Pointer append_sort(Code& code, const Sorting& sorting) {
+  const auto bytes = static_cast<size_t>(sorting.count) * sizeof(int32_t);
+  size_t to = code.scratch, from = to + bytes;  // take turns
+  code.scratch += 2 * bytes;
+  for (int64_t width = 1; width < sorting.length; width *= 2) {
+    std::vector<Pointer> pointers{sorting.x, scratch(to)};
+    if (width > 1) pointers.push_back(scratch(from));
+    code.launches.push_back(launch_for(sorting.count, {kOrder},
+                                       filled("  merge_runs<@>((const @*)p[0], @, (int*)p[1], n);\n",
+                                              {parameters_of(sorting.type, sorting.is_descending), sorting.type,
+                                               width == 1 ? "nullptr" : "(const int*)p[2]"}),
+                                       std::move(pointers), {sorting.count, sorting.length, sorting.step, 0, width}));
+    std::swap(from, to);
+  }
+  return scratch(from);
+}
 
 Code code_of_argsort(const Op& op) {
   const Dims& dims = op.operands[0].shape().dims();
   const int64_t axis = axis_of(op), count = count_of(dims), length = dims[axis],
                 step = count_of(dims, axis + 1, dims.size()), taken = op.results[0].shape[axis];
-  const std::string type = element_of(op.operands[0].dtype()),
-                    parameters = type + (op.attributes.flag(Attr::kDescending) ? ", true" : ", false");
+  const std::string type = element_of(op.operands[0].dtype());
+  const bool is_descending = op.attributes.flag(Attr::kDescending);
   Code code;
   if (count == 0) return code;
-  constexpr int64_t kLong = 512;
-  if (length <= kLong) {
-    code.launches.push_back(launch_for(count, {kOrder},
-                                       filled("  argsort<@>((const @*)p[0], (int*)p[1], n);\n", {parameters, type}),
-                                       {operand(0), result(0)}, {count, length, step, taken}));
+  if (length <= kLongLine) {
+    code.launches.push_back(
+        launch_for(count, {kOrder},
+                   filled("  argsort<@>((const @*)p[0], (int*)p[1], n);\n", {parameters_of(type, is_descending), type}),
+                   {operand(0), result(0)}, {count, length, step, taken}));
     return code;
   }
-  // Two arrays take turns.
-  const auto bytes = static_cast<size_t>(count) * sizeof(int32_t);
-  code.scratch = 2 * bytes;
-  size_t from = bytes, to = 0;
-  for (int64_t width = 1; width < length; width *= 2, std::swap(from, to)) {
-    const std::string before = width == 1 ? "nullptr" : "(const int*)p[2]";
-    std::vector<Pointer> pointers{operand(0), scratch(to)};
-    if (width > 1) pointers.push_back(scratch(from));
-    code.launches.push_back(launch_for(
-        count, {kOrder}, filled("  merge_runs<@>((const @*)p[0], @, (int*)p[1], n);\n", {parameters, type, before}),
-        std::move(pointers), {count, length, step, taken, width}));
-  }
+  const Pointer sorted = append_sort(code, {type, is_descending, operand(0), count, length, step});
   code.launches.push_back(launch_for(count / length * taken, {kOrder},
-                                     "  take_first((const int*)p[0], (int*)p[1], n);\n", {scratch(from), result(0)},
+                                     "  take_first((const int*)p[0], (int*)p[1], n);\n", {sorted, result(0)},
                                      {count, length, step, taken}));
   return code;
 }
