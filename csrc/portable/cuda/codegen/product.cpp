@@ -12,8 +12,8 @@ struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 
 // A left matrix M has types Line and Term and functions line(matrix, row), term(k) and at(line, term); of a right
 // matrix a line is a column. If M::kAlong, neighbouring threads read neighbouring terms, and a thread has one term of
-// each tile; else they read neighbouring lines, and a thread has one line. The places of results have row(matrix, row), where a row begins,
-// and column(matrix, column), the distance from there.
+// each tile; else they read neighbouring lines, and a thread has one line. The places of results have row(matrix, row),
+// where a row begins, and column(matrix, column), the distance from there.
 
 // What a thread copies of a tile of LINES lines and 16 terms.
 template <class M, int LINES>
