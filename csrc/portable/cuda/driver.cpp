@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "host/work_queue.h"
+
 namespace alloy::cuda {
 
 Driver::Driver() : library_({"libcuda.so.1"}) {
@@ -34,6 +36,7 @@ Context::Context(const Driver& driver, CUdevice device) : driver_(driver), devic
 }
 
 const Driver& Context::enter() const {
+  if (const host::Status status = host::process_status(); !status.ok()) throw std::runtime_error(status.message);
   // Others in the process may have set another context, so it is set each time: that costs some nanoseconds.
   driver_.check(driver_.context_set(context_), "cuCtxSetCurrent");
   return driver_;

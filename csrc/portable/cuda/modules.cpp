@@ -24,6 +24,7 @@ std::vector<std::vector<const Launch*>> divided(const std::vector<const Launch*>
 }  // namespace
 
 std::vector<CUfunction> Modules::functions_of(const std::vector<const Launch*>& launches) {
+  context_.enter();  // before the lock, which a forked child may find held
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   std::map<std::string, const Launch*> unknown;

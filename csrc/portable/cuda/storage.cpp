@@ -117,6 +117,7 @@ CopyStream::CopyStream(const Context& context) : context_(context) {
 
 std::shared_ptr<device::Storage> allocate(device::Counters& counters, const CopyStream& copies, size_t bytes,
                                           device::StorageMode mode) {
+  if (!host::process_status().ok()) return nullptr;
   const Driver& driver = copies.context().enter();
   // An empty array needs an address, too.
   const size_t taken = std::max<size_t>(bytes, 1);

@@ -5,6 +5,7 @@
 
 #include "cuda/driver.h"
 #include "device/device.h"
+#include "host/work_queue.h"
 
 namespace alloy::cuda {
 
@@ -13,9 +14,11 @@ class CopyStream {
  public:
   explicit CopyStream(const Context& context);
 
-  // Calls f(driver, stream) and returns when the work that it has queued is done.
+  // Calls f(driver, stream) and returns when the work that it has queued is done. Where the driver cannot be used, does
+  // nothing: whatever needs the memory is refused there.
   template <class F>
   void run(const F& f) const {
+    if (!host::process_status().ok()) return;
     const Driver& driver = context_.enter();
     f(driver, stream_);
     driver.check(driver.synchronize(stream_), "cuStreamSynchronize");
