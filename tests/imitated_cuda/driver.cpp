@@ -199,6 +199,12 @@ int cuMemsetD8Async(Pointer to, unsigned char value, size_t bytes, void*) {
 int cuStreamCreate(void**, unsigned) { return 0; }
 int cuStreamDestroy_v2(void*) { return 0; }
 int cuStreamSynchronize(void*) { return 0; }
+int cuStreamWaitEvent(void*, void*, unsigned) { return 0; }
+int cuEventCreate(void**, unsigned) { return 0; }
+int cuEventRecord(void*, void*) { return 0; }
+int cuEventQuery(void*) { return 0; }
+int cuEventSynchronize(void*) { return 0; }
+int cuEventDestroy_v2(void*) { return 0; }
 
 // The code is a shared library, behind its size. Without code, functions do nothing.
 int cuModuleLoadData(void** module, const void* code) {

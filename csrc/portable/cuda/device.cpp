@@ -75,7 +75,7 @@ class CudaDevice final : public device::Device {
     return cuda::allocate(counters(), copies_, bytes, mode);
   }
   std::shared_ptr<device::Storage> adopt(void*, size_t, std::function<void()>) override { return nullptr; }
-  std::unique_ptr<device::Stream> make_stream() override { return std::make_unique<Stream>(); }
+  std::unique_ptr<device::Stream> make_stream() override { return std::make_unique<Stream>(context_); }
   uint64_t memory_size() const noexcept override { return memory_; }
   bool has_unified_memory() const noexcept override { return false; }
   host::Status status() const override { return host::process_status(); }
@@ -88,7 +88,13 @@ class CudaDevice final : public device::Device {
     return op.info().facts.elementwise && ir::kind(op.operands.back().dtype()) == ir::DTypeKind::kFloating;
   }
   bool fold(const ir::Op&, const std::byte* const*, std::byte*) const override { return false; }
-  std::unique_ptr<device::Kernel> make_kernel(const ir::Op& op) const override { return std::make_unique<Kernel>(op); }
+  std::unique_ptr<device::Kernel> make_kernel(const ir::Op& op) const override {
+    try {
+      return std::make_unique<Kernel>(op);
+    } catch (const Lacking&) {
+      return nullptr;
+    }
+  }
   std::unique_ptr<device::Executor> make_executor(device::Plan plan, std::shared_ptr<device::Arena> arena) override {
     return std::make_unique<Executor>(context_, modules_, *this, std::move(plan), std::move(arena));
   }

@@ -15,14 +15,17 @@ using CUcontext = struct CUctx_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
+using CUevent = struct CUevent_st*;
 
-inline constexpr CUresult kOutOfMemory = 2;
+inline constexpr CUresult kOutOfMemory = 2, kNotReady = 600;
 // Attributes of a device.
 inline constexpr int kMajor = 75, kMinor = 76;
 // Of pinned memory: any context, and the device addresses it.
 inline constexpr unsigned kPortable = 1, kMapped = 2;
 // Of a stream: it does not wait for the default stream.
 inline constexpr unsigned kNonBlocking = 1;
+// Of an event: a thread that waits for it sleeps.
+inline constexpr unsigned kBlockingSync = 1, kDisableTiming = 2;
 
 // A copy of rows; only the fields of memory of the device are set.
 struct CUDA_MEMCPY2D {
@@ -66,6 +69,12 @@ struct CUDA_MEMCPY2D {
   X(stream_create, cuStreamCreate, (CUstream*, unsigned))                               \
   X(stream_destroy, cuStreamDestroy_v2, (CUstream))                                     \
   X(synchronize, cuStreamSynchronize, (CUstream))                                       \
+  X(stream_wait, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                      \
+  X(event_create, cuEventCreate, (CUevent*, unsigned))                                  \
+  X(event_record, cuEventRecord, (CUevent, CUstream))                                   \
+  X(event_query, cuEventQuery, (CUevent))                                               \
+  X(event_synchronize, cuEventSynchronize, (CUevent))                                   \
+  X(event_destroy, cuEventDestroy_v2, (CUevent))                                        \
   X(module_load, cuModuleLoadData, (CUmodule*, const void*))                            \
   X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))         \
   X(launch, cuLaunchKernel,                                                             \

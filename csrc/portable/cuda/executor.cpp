@@ -6,6 +6,7 @@
 #include <new>
 #include <random>
 
+#include "cuda/stream.h"
 #include "host/ranges.h"
 #include "host/signals.h"
 #include "ir/rounding.h"
@@ -18,7 +19,10 @@ using device::Step;
 
 Executor::Executor(const Context& context, Modules& modules, device::Device& device, device::Plan plan,
                    std::shared_ptr<device::Arena> arena)
-    : context_(context), plan_(std::move(plan)), arena_(std::move(arena), plan_.arena_bytes) {
+    : context_(context),
+      counters_(device.counters()),
+      plan_(std::move(plan)),
+      arena_(std::move(arena), plan_.arena_bytes) {
   std::vector<const Launch*> launches;
   prepare(plan_.steps, launches);
   const std::vector<CUfunction> functions = modules.functions_of(launches);
@@ -28,16 +32,6 @@ Executor::Executor(const Context& context, Modules& modules, device::Device& dev
     for (Prepared& prepared : all) prepared.function = function_of.at(prepared.launch);
   }
   upload_constants(device);
-  const Driver& driver = context_.enter();
-  driver.check(driver.stream_create(&stream_, kNonBlocking), "cuStreamCreate");
-}
-
-Executor::~Executor() {
-  try {
-    static_cast<void>(context_.enter().stream_destroy(stream_));
-  } catch (const std::exception&) {
-    // At the end of the process the driver has ended all streams.
-  }
 }
 
 void Executor::prepare(const std::vector<Step>& steps, std::vector<const Launch*>& launches) {
@@ -77,7 +71,8 @@ struct Executor::Run {
   Executor& executor;
   const device::Arguments& arguments;
   const Driver& driver;
-  CUdeviceptr arena;
+  const CUstream stream;
+  const CUdeviceptr arena;
   bool has_written = false;  // a variable
   size_t timed = 0;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
@@ -87,9 +82,9 @@ struct Executor::Run {
       const int64_t from = elapsed();
       switch (step.kind) {
         case Step::Kind::kCall: call(step); break;
+        case Step::Kind::kHostCall: call_on_host(step); break;
         case Step::Kind::kCopy:
-          driver.check(driver.copy(at(step.results[0]), at(step.operands[0]), step.bytes, executor.stream_),
-                       "cuMemcpyDtoDAsync");
+          driver.check(driver.copy(at(step.results[0]), at(step.operands[0]), step.bytes, stream), "cuMemcpyDtoDAsync");
           break;
         case Step::Kind::kIf: execute_branch(step); continue;
         case Step::Kind::kLoop: execute_loop(step); continue;
@@ -116,7 +111,7 @@ struct Executor::Run {
     for (execute(step.regions[0]); is_true(step); timed = first, execute(step.regions[0])) {
       timed = second;
       execute(step.regions[1]);
-      if (host::runs_shall_end() || (arguments.interrupted != nullptr && *arguments.interrupted)) {
+      if (host::runs_shall_end() || arguments.interruption.requested()) {
         synchronize();
         throw device::Interrupted(has_written);
       }
@@ -146,16 +141,34 @@ struct Executor::Run {
         std::copy(state.begin(), state.end(), prepared.arguments.begin() + 1);
       }
       void* given[] = {prepared.arguments.data()};
-      driver.check(driver.launch(prepared.function, launch.blocks, launch.rows, 1, launch.threads, 1, 1, 0,
-                                 executor.stream_, given, nullptr),
+      driver.check(driver.launch(prepared.function, launch.blocks, launch.rows, 1, launch.threads, 1, 1, 0, stream,
+                                 given, nullptr),
                    "cuLaunchKernel");
     }
   }
 
+  void call_on_host(const Step& step) {
+    auto& kernel = static_cast<device::HostKernel&>(*step.kernel);
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      if (step.operands[i].kind == Place::Kind::kNowhere) continue;
+      const size_t bytes = step.op->operands[i].type().byte_count();
+      driver.check(driver.copy_to_host(kernel.operand(i), at(step.operands[i]), bytes, stream), "cuMemcpyDtoHAsync");
+      executor.counters_.bytes_from_device += bytes;
+    }
+    synchronize();
+    kernel.compute();
+    for (size_t i = 0; i < step.results.size(); ++i) {
+      if (step.results[i].kind == Place::Kind::kNowhere) continue;
+      const size_t bytes = step.op->results[i].byte_count();
+      driver.check(driver.copy_from_host(at(step.results[i]), kernel.result(i), bytes, stream), "cuMemcpyHtoDAsync");
+      executor.counters_.bytes_to_device += bytes;
+    }
+    synchronize();  // the next call writes the same memory of the host
+  }
+
   bool is_true(const Step& step) {
     std::vector<std::byte> bytes(step.bytes);
-    driver.check(driver.copy_to_host(bytes.data(), at(step.operands[0]), bytes.size(), executor.stream_),
-                 "cuMemcpyDtoHAsync");
+    driver.check(driver.copy_to_host(bytes.data(), at(step.operands[0]), bytes.size(), stream), "cuMemcpyDtoHAsync");
     synchronize();
     return std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
   }
@@ -175,18 +188,24 @@ struct Executor::Run {
     std::abort();
   }
 
-  void synchronize() { driver.check(driver.synchronize(executor.stream_), "cuStreamSynchronize"); }
+  void synchronize() { driver.check(driver.synchronize(stream), "cuStreamSynchronize"); }
   int64_t elapsed() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
   }
 };
 
-bool Executor::run(const device::Arguments& arguments) {
-  const Driver& driver = context_.enter();
-  const device::ArenaShare::Use use = arena_.use();
-  Run run{*this, arguments, driver, use.storage.address()};
-  run.execute(plan_.steps);
-  run.synchronize();
+bool Executor::run(const device::Arguments& arguments, device::Stream& stream, device::Outcome& outcome) {
+  if (!outcome.ok()) return true;
+  auto& own = static_cast<Stream&>(stream);
+  const device::ArenaShare::Use use = arena_.use(stream);
+  Run run{*this, arguments, context_.enter(), own.handle(), use.storage()->address()};
+  try {
+    run.execute(plan_.steps);
+  } catch (...) {
+    static_cast<void>(run.driver.synchronize(own.handle()));  // what has begun is over before the failure is told
+    throw;
+  }
+  own.end_run(outcome);
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Runs a plan on a GPU: launches every step on one stream, and waits for it.
+// Runs a plan on a GPU: launches every step on the stream of the run.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,9 @@ class Executor final : public device::Executor {
   // Compiles the plan's functions. Throws std::runtime_error or std::bad_alloc.
   Executor(const Context& context, Modules& modules, device::Device& device, device::Plan plan,
            std::shared_ptr<device::Arena> arena);
-  ~Executor() override;
 
   const device::Plan& plan() const override { return plan_; }
-  bool run(const device::Arguments& arguments) override;
+  bool run(const device::Arguments& arguments, device::Stream& stream, device::Outcome& outcome) override;
   void set_profiling(bool on) override;
   std::vector<device::StepTime> times() const override { return times_; }
 
@@ -38,12 +37,12 @@ class Executor final : public device::Executor {
   void upload_constants(device::Device& device);
 
   const Context& context_;
+  device::Counters& counters_;
   const device::Plan plan_;
   device::ArenaShare arena_;
   std::shared_ptr<device::Storage> constants_;
   std::vector<size_t> constant_offsets_;
   std::unordered_map<const device::Step*, std::vector<Prepared>> prepared_;
-  CUstream stream_ = nullptr;
   std::vector<device::StepTime> times_;  // empty without profiling
 };
 

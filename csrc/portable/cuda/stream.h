@@ -1,19 +1,36 @@
-// A stream of work that calls the driver: a queue of the host.
+// A stream of work: items of the host, which call the driver, and a stream of the driver.
 #pragma once
 
+#include <memory>
+
+#include "cuda/driver.h"
 #include "device/device.h"
-#include "host/work_queue.h"
+#include "device/outcome.h"
 
 namespace alloy::cuda {
 
+class Fence;
+
 class Stream final : public device::Stream {
  public:
-  host::Status run(ir::Callable work) override { return queue_.run(work); }
-  host::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
-  host::Status wait() override { return queue_.wait(); }
+  explicit Stream(const Context& context);
+  ~Stream() override;
+
+  host::Status run(ir::Callable work) override { return items_.run(work); }
+  host::Status submit(std::function<void()> work) override { return items_.submit(std::move(work)); }
+  host::FenceRef fence() override;
+  void follow(const host::FenceRef& fence) override;
+
+  CUstream handle() const { return stream_; }
+  // Marks the end of a run, which fence() then is. A failure there is told to the outcome, which lives until then.
+  void end_run(device::Outcome& outcome);
 
  private:
-  host::WorkQueue queue_;
+  const Context& context_;
+  CUstream stream_ = nullptr;
+  host::WorkQueue items_;
+  const std::shared_ptr<host::WorkQueue> watch_ = std::make_shared<host::WorkQueue>();  // calls what fences are given
+  std::shared_ptr<Fence> last_;
 };
 
 }  // namespace alloy::cuda

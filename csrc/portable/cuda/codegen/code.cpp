@@ -28,7 +28,7 @@ Code code_of(const Op& op) {
   case OpCode::name: return code_of_##kernel(op);
 #include "ir/ops.def"
   }
-  refuse(op);
+  throw Lacking();
 }
 
 namespace {
@@ -71,14 +71,8 @@ std::string source_of(const std::vector<const Launch*>& launches) {
   return source;
 }
 
-void refuse(const Op& op) {
-  op.fail("The CUDA device has no kernel for this op" +
-              (op.operands.empty() ? "" : " with " + to_string(op.operands.back().type())),
-          ir::Error::Kind::kType);
-}
-
 void require_float(const Op& op) {
-  if (op.operands[0].dtype() != DType::float32) refuse(op);
+  if (op.operands[0].dtype() != DType::float32) throw Lacking();
 }
 
 std::string element_of(DType dtype) {

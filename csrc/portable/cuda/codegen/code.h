@@ -42,7 +42,10 @@ struct Code {
   bool in_place = false;  // each result may be written over each operand of its size
 };
 
-// Makes the code of an op whose operands and results have static types. Throws ir::Error if there is none.
+// Thrown for an op without code, or without code for its types: another device computes it.
+struct Lacking {};
+
+// Makes the code of an op whose operands and results have static types. Throws Lacking.
 Code code_of(const ir::Op& op);
 
 uint64_t hash_of(std::string_view bytes);

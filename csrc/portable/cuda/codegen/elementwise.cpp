@@ -74,7 +74,7 @@ void Writer::compute(const Op& op) {
 
 void Writer::row(const Op& op) {
   const std::string_view forward = forward_of(op.code), letters = operands_of(op.info().family);
-  if (forward.empty()) refuse(op);
+  if (forward.empty()) throw Lacking();
   // A predicate has a type of its own.
   const bool selects = op.code == OpCode::select;
   const Value typical = op.operands[selects ? 1 : 0];

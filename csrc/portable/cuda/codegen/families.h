@@ -19,9 +19,7 @@ Code code_of_moment(const ir::Op& op);         // mean and variance
 Code code_of_arg_reduction(const ir::Op& op);  // argmax and argmin
 Code code_of_copy(const ir::Op& op);           // copies the bytes; the shape may differ
 
-// Throws an error: there is no code for the op with its types.
-[[noreturn]] void refuse(const ir::Op& op);
-// Refuses an op whose first operand is not float32.
+// Throws Lacking for an op whose first operand is not float32.
 void require_float(const ir::Op& op);
 
 // ---- names of types in the vocabulary ----

@@ -150,7 +150,7 @@ std::string combination(const std::string& mode, DType dtype) {
 void append_put(Code& code, const Op& op, const Putting& putting) {
   const DType dtype = op.results[0].dtype;
   const bool moves = putting.mode == "set";
-  if (!moves && kind(dtype) == ir::DTypeKind::kComplex) refuse(op);
+  if (!moves && kind(dtype) == ir::DTypeKind::kComplex) throw Lacking();
   const std::string type = moves ? bits_of(dtype) : element_of(dtype);
   const int64_t rows = putting.batches * putting.extent, count = rows * putting.behind;
   if (count == 0) return;

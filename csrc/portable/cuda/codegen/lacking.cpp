@@ -3,8 +3,8 @@
 
 namespace alloy::cuda {
 
-Code code_of_none(const ir::Op& op) { refuse(op); }
-Code code_of_attention(const ir::Op& op) { refuse(op); }
-Code code_of_attention_gradient(const ir::Op& op) { refuse(op); }
+Code code_of_none(const ir::Op&) { throw Lacking(); }
+Code code_of_attention(const ir::Op&) { throw Lacking(); }
+Code code_of_attention_gradient(const ir::Op&) { throw Lacking(); }
 
 }  // namespace alloy::cuda

@@ -107,7 +107,7 @@ std::string drawn(const Op& op) {
 
 Code code_of_random(const Op& op) {
   const DType dtype = op.results[0].dtype;
-  if (dtype != DType::float32 && dtype != DType::int32) refuse(op);
+  if (dtype != DType::float32 && dtype != DType::int32) throw Lacking();
   const int64_t count = op.results[0].shape.element_count(), all = op.operands[1].shape().element_count();
   Code code;
   code.launches.push_back(
