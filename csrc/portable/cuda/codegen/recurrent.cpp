@@ -16,7 +16,10 @@ __device__ inline float activated(i64 how, float x) {
     case 1: return x > 0 ? x : x != x ? x : 0;
     case 2: return tanhf(x);
     case 3: return 1 / (1 + expf(-x));
-    case 4: return fminf(fmaxf(0.2f * x + 0.5f, 0), 1);
+    case 4: {
+      const float y = 0.2f * x + 0.5f;  // NaN stays
+      return y < 0 ? 0 : y > 1 ? 1 : y;
+    }
     default: return x;
   }
 }
