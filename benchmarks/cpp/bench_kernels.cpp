@@ -60,8 +60,10 @@ void run(benchmark::State& state, const std::vector<Shape>& shapes, double flops
   for (const Shape& shape : shapes) in.push_back(ones(shape));
   for (const ir::Type& type : program.result_types()) out.push_back(ones(type.shape));
   const device::Arguments arguments{in, out, {}, {}};
-  program.run(arguments);
-  for (auto _ : state) program.run(arguments);
+  const std::unique_ptr<device::Stream> stream = cpu.make_stream();
+  device::Outcome outcome;
+  program.run(arguments, *stream, outcome);
+  for (auto _ : state) program.run(arguments, *stream, outcome);
   if (flops > 0) state.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
   state.counters["bytes/s"] = benchmark::Counter(bytes_of(program.feed_types()) + bytes_of(program.result_types()),
                                                  benchmark::Counter::kIsIterationInvariantRate);

@@ -71,18 +71,22 @@ class Fence final : public host::Fence, public std::enable_shared_from_this<Fenc
   const std::shared_ptr<host::WorkQueue> watch_;
 };
 
-Stream::Stream(const Context& context) : context_(context) {
-  const Driver& driver = context.enter();
-  driver.check(driver.stream_create(&stream_, kNonBlocking), "cuStreamCreate");
-}
-
 // Work that has begun goes on.
 Stream::~Stream() {
+  if (stream_ == nullptr) return;
   try {
     static_cast<void>(context_.enter().stream_destroy(stream_));
   } catch (const std::exception&) {
     // At the end of the process the driver has ended all streams.
   }
+}
+
+CUstream Stream::handle() {
+  if (stream_ == nullptr) {
+    const Driver& driver = context_.enter();
+    driver.check(driver.stream_create(&stream_, kNonBlocking), "cuStreamCreate");
+  }
+  return stream_;
 }
 
 host::FenceRef Stream::fence() {
@@ -92,7 +96,7 @@ host::FenceRef Stream::fence() {
 
 void Stream::follow(const host::FenceRef& fence) {
   if (!fence || fence == last_) return;
-  if (const auto own = std::dynamic_pointer_cast<Fence>(fence)) own->precede(stream_);
+  if (const auto own = std::dynamic_pointer_cast<Fence>(fence)) own->precede(handle());
   else fence->wait();
 }
 

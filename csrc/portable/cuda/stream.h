@@ -13,7 +13,7 @@ class Fence;
 
 class Stream final : public device::Stream {
  public:
-  explicit Stream(const Context& context);
+  explicit Stream(const Context& context) : context_(context) {}
   ~Stream() override;
 
   host::Status run(ir::Callable work) override { return items_.run(work); }
@@ -21,7 +21,8 @@ class Stream final : public device::Stream {
   host::FenceRef fence() override;
   void follow(const host::FenceRef& fence) override;
 
-  CUstream handle() const { return stream_; }
+  // Made by the first call: a queue may be made where the driver cannot be used. Throws as Context::enter does.
+  CUstream handle();
   // Marks the end of a run, which fence() then is. A failure there is told to the outcome, which lives until then.
   void end_run(device::Outcome& outcome);
 

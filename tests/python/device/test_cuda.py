@@ -146,6 +146,33 @@ def test_long_rows_and_lines_and_many_updates(tmp_path):
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+FORKED = """
+    import os
+    import numpy as np
+    import alloy as al
+    graph = al.Graph()
+    x = graph.placeholder((2,))
+    step = graph.compile([x], [x + 1.0])
+    step(np.float32([1, 2]))
+    def another_graph():
+        graph = al.Graph()
+        graph.compile([], [graph.constant(1.0) + 1.0])()
+    for work in (lambda: step(np.float32([1, 2])), another_graph):
+        if os.fork() == 0:
+            try:
+                work()
+            except al.DeviceError as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.wait()
+"""
+
+
+def test_a_forked_child_is_refused(tmp_path):
+    done = program(FORKED, env=with_imitation(tmp_path), seconds=120)
+    assert done.stdout.count("cannot be used in a forked child") == 2, done.stdout + done.stderr
+
+
 def test_the_cpu_stays_the_default(tmp_path):
     code = "import alloy as al; print(*(device.kind for device in al.devices()))"
     environment = with_imitation(tmp_path)
