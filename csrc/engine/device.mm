@@ -145,10 +145,13 @@ std::vector<DeviceInfo> devices() {
 Ref<id<MTLDevice>> find_device(const std::string& kind_or_name, const char* op) {
   Ref<id<MTLDevice>> found;
   on_device([&] {
+    if (kind_or_name.empty()) {  // nobody need look for the others
+      found = Ref<id<MTLDevice>>::retain(metal_device());
+      return;
+    }
     NSString* wanted = [NSString stringWithUTF8String:kind_or_name.c_str()];
     for (const auto& device : devices_in_order()) {
-      const bool is_it = kind_or_name.empty() || [kind_of(device.get()) isEqualToString:wanted] ||
-                         [[device.get() name] isEqualToString:wanted];
+      const bool is_it = [kind_of(device.get()) isEqualToString:wanted] || [[device.get() name] isEqualToString:wanted];
       if (is_it && found.get() == nil) found = device;
     }
   });

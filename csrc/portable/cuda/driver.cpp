@@ -31,12 +31,9 @@ void Driver::check(CUresult result, const char* what) const {
                            std::to_string(result) + ").");
 }
 
-Context::Context(const Driver& driver, CUdevice device) : driver_(driver), device_(device) {
-  driver.check(driver.context_retain(&context_, device), "cuDevicePrimaryCtxRetain");
-}
-
 const Driver& Context::enter() const {
   if (const host::Status status = host::process_status(); !status.ok()) throw std::runtime_error(status.message);
+  std::call_once(made_, [&] { driver_.check(driver_.context_retain(&context_, device_), "cuDevicePrimaryCtxRetain"); });
   // Others in the process may have set another context, so it is set each time: that costs some nanoseconds.
   driver_.check(driver_.context_set(context_), "cuCtxSetCurrent");
   return driver_;

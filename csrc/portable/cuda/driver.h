@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "cuda/library.h"
 
@@ -97,10 +98,11 @@ class Driver {
   Library library_;
 };
 
-// A device's context, which every thread that calls the driver must have entered.
+// A device's context, which every thread that calls the driver must have entered. It takes time and memory of the
+// device, so the first one that enters makes it.
 class Context {
  public:
-  Context(const Driver& driver, CUdevice device);
+  Context(const Driver& driver, CUdevice device) : driver_(driver), device_(device) {}
 
   // Throws std::runtime_error, without a call of the driver, in a forked child and at the end of the process: there the
   // driver cannot be used, and its locks may be held by threads that do not exist.
@@ -110,7 +112,8 @@ class Context {
  private:
   const Driver& driver_;
   CUdevice device_;
-  CUcontext context_ = nullptr;
+  mutable std::once_flag made_;
+  mutable CUcontext context_ = nullptr;
 };
 
 }  // namespace alloy::cuda

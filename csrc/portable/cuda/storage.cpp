@@ -110,11 +110,6 @@ class SharedStorage final : public CudaStorage {
 
 }  // namespace
 
-CopyStream::CopyStream(const Context& context) : context_(context) {
-  const Driver& driver = context.enter();
-  driver.check(driver.stream_create(&stream_, kNonBlocking), "cuStreamCreate");
-}
-
 std::shared_ptr<device::Storage> allocate(device::Counters& counters, const CopyStream& copies, size_t bytes,
                                           device::StorageMode mode) {
   if (!host::process_status().ok()) return nullptr;

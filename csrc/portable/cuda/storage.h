@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "cuda/driver.h"
 #include "device/device.h"
@@ -12,7 +13,7 @@ namespace alloy::cuda {
 // Copies have a stream of their own: they wait for no run, which may never end.
 class CopyStream {
  public:
-  explicit CopyStream(const Context& context);
+  explicit CopyStream(const Context& context) : context_(context) {}
 
   // Calls f(driver, stream) and returns when the work that it has queued is done. Where the driver cannot be used, does
   // nothing: whatever needs the memory is refused there.
@@ -20,6 +21,7 @@ class CopyStream {
   void run(const F& f) const {
     if (!host::process_status().ok()) return;
     const Driver& driver = context_.enter();
+    std::call_once(made_, [&] { driver.check(driver.stream_create(&stream_, kNonBlocking), "cuStreamCreate"); });
     f(driver, stream_);
     driver.check(driver.synchronize(stream_), "cuStreamSynchronize");
   }
@@ -27,7 +29,8 @@ class CopyStream {
 
  private:
   const Context& context_;
-  CUstream stream_ = nullptr;
+  mutable std::once_flag made_;
+  mutable CUstream stream_ = nullptr;
 };
 
 // Null if there is not enough memory. A private storage is memory of the GPU; a shared one is pinned memory of the

@@ -24,6 +24,10 @@ void add_devices(Rank rank, std::function<std::vector<Device*>()> find) {
   finders().push_back({rank, std::move(find)});
 }
 
+bool may_precede_cpu() {
+  return std::any_of(finders().begin(), finders().end(), [](const Finder& f) { return f.rank > Rank::kCpu; });
+}
+
 std::vector<Device*> find_devices(Device& cpu) {
   g_host_device = &cpu;
   std::vector<Finder> all = finders();

@@ -17,6 +17,9 @@ enum class Rank { kBehindCpu, kCpu, kAccelerator };
 // throws, there are none.
 void add_devices(Rank rank, std::function<std::vector<Device*>()> find);
 
+// False if the CPU is the default whatever these functions find; then nobody need call them.
+bool may_precede_cpu();
+
 // Calls these functions. Returns all devices, with the CPU, in order of rank. Called once.
 std::vector<Device*> find_devices(Device& cpu);
 // The CPU, once find_devices() was called.

@@ -181,6 +181,19 @@ def test_the_cpu_stays_the_default(tmp_path):
     assert program(code, env=environment).stdout == "cpu cuda\n"
 
 
+def test_who_computes_on_the_cpu_never_asks_the_driver(tmp_path):
+    code = """
+    import os
+    import alloy as al
+    graph = al.Graph()
+    x = graph.placeholder((2,))
+    print(graph.compile([x], [x + 1.0])([1, 2])[0].tolist())
+    print("libcuda" in open("/proc/self/maps").read(), [device.kind for device in al.devices()])"""
+    environment = with_imitation(tmp_path)
+    del environment["ALLOY_DEVICE"]
+    assert program(code, env=environment).stdout == "[2.0, 3.0]\nFalse ['cpu', 'cuda']\n"
+
+
 def test_without_a_driver(tmp_path):
     code = "import alloy as al; print(*(device.kind for device in al.devices()))"
     environment = with_imitation(tmp_path, LD_LIBRARY_PATH="")

@@ -27,7 +27,7 @@ NSArray<id<MTLDevice>>* all_devices() {
 }
 
 id<MTLDevice> default_device() {
-  static const id<MTLDevice> device = [all_devices() objectAtIndex:0];
+  static const id<MTLDevice> device = device::may_precede_cpu() ? [all_devices() objectAtIndex:0] : cpu_device();
   return device;
 }
 

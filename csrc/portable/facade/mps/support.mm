@@ -7,7 +7,8 @@ using namespace alloy::facade;
 const MTLRegion MPSRectNoClip = {{0, 0, 0}, {NSUIntegerMax, NSUIntegerMax, NSUIntegerMax}};
 
 BOOL MPSSupportsMTLDevice(id<MTLDevice> device) {
-  return device && [all_devices() indexOfObjectIdenticalTo:device] != NSNotFound;
+  if (device == nil || device == cpu_device()) return device != nil;  // without a look for other devices
+  return [all_devices() indexOfObjectIdenticalTo:device] != NSNotFound;
 }
 
 id<MTLDevice> MPSGetPreferredDevice(MPSDeviceOptions) { return default_device(); }
