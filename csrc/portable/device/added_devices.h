@@ -12,9 +12,9 @@ namespace alloy::device {
 enum class Rank { kBehindCpu, kCpu, kAccelerator };
 
 // Adds a function that looks for devices of a kind. The layer of these devices calls this while the library loads. The
-// function is called when a program first asks for a device, because a driver may take long and must not be in use
-// when the process forks. It returns the devices that it finds, in their order; they last as long as the process. If it
-// throws, there are none.
+// function is called when a program first asks for all devices, or for the default one and that may be another than the
+// CPU, because a driver may take long and must not be in use when the process forks. It returns the devices that it
+// finds, in their order; they last as long as the process. If it throws, there are none.
 void add_devices(Rank rank, std::function<std::vector<Device*>()> find);
 
 // False if the CPU is the default whatever these functions find; then nobody need call them.
