@@ -107,7 +107,6 @@ class Context {
   // Throws std::runtime_error, without a call of the driver, in a forked child and at the end of the process: there the
   // driver cannot be used, and its locks may be held by threads that do not exist.
   const Driver& enter() const;
-  CUdevice device() const { return device_; }
 
  private:
   const Driver& driver_;

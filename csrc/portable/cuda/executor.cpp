@@ -7,8 +7,6 @@
 #include <random>
 
 #include "cuda/stream.h"
-#include "host/ranges.h"
-#include "host/signals.h"
 #include "ir/rounding.h"
 #include "ir/rules/random_state.h"
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cuda/nvrtc.h"
+#include "host/signals.h"
 
 namespace alloy::cuda {
 namespace {
@@ -47,6 +48,7 @@ void Modules::load(const std::vector<const Launch*>& launches) {
   static const Nvrtc& nvrtc = *new Nvrtc;
   const std::vector<std::vector<const Launch*>> parts = divided(launches);
   std::vector<std::future<std::vector<char>>> compiled;
+  const host::BlockSignals blocked;  // they are for the program's own threads
   for (const std::vector<const Launch*>& part : parts) {
     compiled.push_back(
         std::async(std::launch::async, [this, &part] { return compile_once(nvrtc, source_of(part), architecture_); }));
