@@ -24,7 +24,7 @@
 #include "device/added_devices.h"
 #include "device/arena.h"
 #include "device/executor.h"
-#include "host/event.h"
+#include "fence.h"
 #include "host/work_queue.h"
 #include "ir/transform/rewrite.h"
 #include "kernel.h"
@@ -107,17 +107,6 @@ class RemoteStorage final : public device::Storage {
 
 std::byte* bytes_of(device::Storage& storage) { return static_cast<RemoteStorage&>(storage).remote_bytes(); }
 
-class RemoteFence final : public host::Fence {
- public:
-  bool is_over() override { return end_->value() > 0; }
-  void wait() override { end_->wait(1); }
-  void then(std::function<void()> action) override { end_->notify(1, std::move(action)); }
-  void reach() { end_->signal(1); }
-
- private:
-  const std::shared_ptr<host::Event> end_ = std::make_shared<host::Event>();
-};
-
 // Items never run on the caller's thread, even if the queue is idle. What they begin has a thread of its own.
 class RemoteStream final : public device::Stream {
  public:
@@ -141,7 +130,7 @@ class RemoteStream final : public device::Stream {
   }
   // Throws std::runtime_error at the end of the process.
   void begin(std::function<void()> work) {
-    auto end = std::make_shared<RemoteFence>();
+    auto end = std::make_shared<ManualFence>();
     const host::Status status = begun_.submit([work = std::move(work), end]() mutable {
       std::this_thread::sleep_for(std::chrono::microseconds(50));  // later than the caller might think
       work();

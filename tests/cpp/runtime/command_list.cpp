@@ -9,24 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "host/event.h"
+#include "../../remote_device/fence.h"
 
 namespace alloy::runtime {
 namespace {
 
 using namespace std::chrono_literals;
 using Phase = CommandList::Phase;
+using remote::ManualFence;
 
-class ManualFence final : public host::Fence {
- public:
-  bool is_over() override { return end_->value() > 0; }
-  void wait() override { end_->wait(1); }
-  void then(std::function<void()> action) override { end_->notify(1, std::move(action)); }
-  void reach() { end_->signal(1); }
-
- private:
-  const std::shared_ptr<host::Event> end_ = std::make_shared<host::Event>();
-};
 using ManualRef = std::shared_ptr<ManualFence>;
 
 class ManualStream final : public device::Stream {
