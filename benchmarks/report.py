@@ -1,5 +1,5 @@
-"""Writes the results of run.py: a folder for each processor and number of threads, with RESULTS.md, results.png and
-results.json; and RESULTS.md beside the folders, which compares them.
+"""Writes the results of run.py: a folder for each processor and number of threads, and for each GPU, with RESULTS.md,
+results.png and results.json; and RESULTS.md beside the folders, which compares them.
 
 python benchmarks/report.py benchmarks/results    writes all these reports again"""
 
@@ -20,6 +20,7 @@ ALLOY = "Alloy"
 # Okabe and Ito's colours, which colour-blind people can distinguish, and a shape for each.
 MARKS = {
     "PyTorch eager": ("#D55E00", "o"),
+    "PyTorch graph": ("#F0E442", "P"),
     "PyTorch compile": ("#E69F00", "s"),
     "JAX jit": ("#0072B2", "^"),
     "MLX": ("#CC79A7", "D"),
@@ -95,8 +96,10 @@ def goal(name, measured, asked, aim="", at_most=False, show="{:.2f}"):
 
 
 def goals(results):
-    """Returns (goal, asked, aim, measured, reached) for each measurement that has a goal."""
+    """Returns (goal, asked, aim, measured, reached) for each measurement that has a goal; those of a GPU have none."""
     found = []
+    if is_of_gpu(results):
+        return found
     quiet = {row["workload"]: row for row in results["rows"] if not row["beside_busy"]}
     for row in results["rows"]:
         found += speed_goals(row, quiet[row["workload"]])
@@ -151,7 +154,8 @@ METHOD = """## How it is measured
 * Two sets of labels alternate, so that no network learns them by heart: vanishing gradients would become denormal
   numbers, which are slow.
 * A step is the forward pass, the gradients of all parameters and the optimizer, with batch normalisation updating its
-  averages. The clock stops when the last step's loss is a NumPy number and the parameters are computed. Peers may run
+  averages."""
+ON_CPU = """ The clock stops when the last step's loss is a NumPy number and the parameters are computed. Peers may run
   ahead within a block (JAX does); with "every loss read", and in inference, each result is waited for. The peers'
   batches are already tensors of their own. Alloy's are NumPy arrays: every step reads the images in place
   (`al.empty`), or copies them if that is faster because they are small, and copies the labels in and its loss out.
@@ -167,6 +171,19 @@ METHOD = """## How it is measured
   "How exact it is"); the peers' ways to use these tiles round to bfloat16.
 * MLX's package for Linux contains the reference BLAS, with one thread; it is measured unchanged.
 """
+ON_GPU = """
+* The clock stops when the last step's loss is a NumPy number; before that, steps may be under way
+  together. With "every loss read", and in inference, each result is waited for before the next step. The peers' batches
+  are tensors in the GPU's memory. Alloy tries three variants: calls with NumPy arrays, which every step copies to the
+  GPU; the same steps submitted, so that the host runs ahead; and submitted steps whose images are in the GPU's memory
+  already. The labels are NumPy arrays in all three.
+* PyTorch is eager, with plain and fused optimizers; the same whole step as a CUDA graph; and compiled, also as a CUDA
+  graph, with the fused optimizer or with the whole step compiled, and with max-autotune (not ResNet, which would be
+  compiled for many minutes). Images are channels-first and channels-last, and cuDNN tries its algorithms
+  (`cudnn.benchmark`). The graphs read their batches in place. JAX compiles the whole step (jit).
+* Products are computed in float32 (PyTorch: `allow_tf32` is False; JAX: the precision "highest"), in workloads called
+  TF32 with operands in TF32, and compared like those in bfloat16.
+"""
 
 
 def markdown(results):
@@ -175,13 +192,12 @@ def markdown(results):
     columns += sorted({column for row in rows for column in row["columns"]} - set(columns))
     machine = results["machine"] | {"threads of each framework": results["threads"]} | results["versions"]
     text = [
-        "# Alloy beside its peers on one CPU",
+        f"# Alloy beside its peers on one {'GPU' if is_of_gpu(results) else 'CPU'}",
         "",
         f"Measured on {results['date']} by `benchmarks/run.py` in {results['rounds']} rounds.",
         WRITTEN,
         "",
-        "![Step times of all frameworks as multiples of Alloy's](results.png)",
-        "",
+        *(["![Step times of all frameworks as multiples of Alloy's](results.png)", ""] if panels(results) else []),
         table(["machine and versions", ""], machine.items()),
     ]
     if reached := goals(results):
@@ -189,28 +205,37 @@ def markdown(results):
     for title, inference in (("Training: one step", False), ("Inference: one batch", True)):
         if some := [row for row in rows if row["inference"] == inference]:
             text += [f"## {title}", "", "Median, and the distances of the quartiles from it.", "", times(some, columns)]
-    text += memory_section(rows, columns) + other_sections(results)
+    text += memory_section(results, columns) + other_sections(results)
     text += [
         "## Variants shown",
         "",
         "In bold, with the medians of a trial of all variants. Variants that were a tenth slower in the trial than the "
         "best of their column were not measured further.",
         "",
-        variants(rows, [column for column in columns if column != ALLOY]),
+        variants(rows, columns),
     ]
     return "\n".join(text + missing_section(results))
 
 
-def memory_section(rows, columns):
-    alone = [row for row in rows if row.get("alone")]
+def memory_section(results, columns):
+    alone = [row for row in results["rows"] if row.get("alone")]
     if not alone:
         return []
+    of_cpu = (
+        "A new process for each: it imports one framework and runs one workload. Peak resident memory (VmHWM), "
+        "and the time from the network's description to the first step's loss, which contains tracing and "
+        "compilation with empty caches."
+    )
+    of_gpu = (
+        "Of the variant that is shown. The most of the GPU's memory that the workload has in use at once: PyTorch's "
+        "`max_memory_allocated`, XLA's analysis of the step, what Alloy has allocated; contexts and libraries are not "
+        "counted, and neither is what a framework keeps for later. And the time from the network's description to the "
+        "first step's loss, in a process that may have compiled a part of it for an earlier variant or workload."
+    )
     return [
         "## Memory and first step",
         "",
-        "A new process for each: it imports one framework and runs one workload. Peak resident memory (VmHWM), "
-        "and the time from the network's description to the first step's loss, which contains tracing and "
-        "compilation with empty caches.",
+        of_gpu if is_of_gpu(results) else of_cpu,
         "",
         table(
             ["", *columns], [[row["title"], *(cost(row["alone"].get(column)) for column in columns)] for row in alone]
@@ -243,7 +268,8 @@ def missing_section(results):
         f"* {row['title']}, {column}: {reason}" for row in results["rows"] for column, reason in row["failed"].items()
     ]
     quiet = results["quiet"]
-    method = METHOD.format(load=results["load"], idle=100 * quiet["idle_workers"], others=100 * quiet["others"])
+    method = METHOD + (ON_GPU if is_of_gpu(results) else ON_CPU)
+    method = method.format(load=results["load"], idle=100 * quiet["idle_workers"], others=100 * quiet["others"])
     return ["## Not measured", "", *missing, "", method]
 
 
@@ -266,7 +292,11 @@ def variants(rows, columns):
 
 
 def cost(alone):
-    return f"{alone['peak_bytes'] / 2**20:.0f} MiB, {duration(alone['first_step_seconds'])}" if alone else "-"
+    if not alone:
+        return "-"
+    mebibytes = (alone["peak_bytes"] or 0) / 2**20
+    memory = f"{mebibytes:.0f} MiB" if mebibytes >= 10 else f"{mebibytes:.2f} MiB" if mebibytes else "unknown"
+    return f"{memory}, {duration(alone['first_step_seconds'])}"
 
 
 def native(runs):
@@ -320,17 +350,22 @@ def panel(axis, title, rows):
     axis.set_xlabel("time, as a multiple of Alloy's")
 
 
+def panels(results):
+    """Returns the title and rows of each part of the chart."""
+    rows = [row for row in results["rows"] if fastest_peer(row) and ALLOY in row["columns"]]
+    found = {
+        "Training: one step": [row for row in rows if not row["inference"]],
+        "Inference: one batch": [row for row in rows if row["inference"]],
+    }
+    return [(title, some) for title, some in found.items() if some]
+
+
 def chart(results, path):
-    """Draws a line for each workload, and on it a mark for each peer at its time divided by Alloy's."""
-    panels = [
-        [
-            row
-            for row in results["rows"]
-            if row["inference"] == inference and fastest_peer(row) and ALLOY in row["columns"]
-        ]
-        for inference in (False, True)
-    ]
-    panels = [(title, rows) for title, rows in zip(("Training: one step", "Inference: one batch"), panels) if rows]
+    """Draws a line for each workload, and on it a mark for each peer at its time divided by Alloy's; nothing without
+    peers."""
+    drawn = panels(results)
+    if not drawn:
+        return
     plt.rcParams |= {
         "font.size": 10,
         "font.family": "DejaVu Sans",
@@ -340,14 +375,14 @@ def chart(results, path):
     }
     figure, axes = plt.subplots(
         1,
-        len(panels),
-        figsize=(7.5 * len(panels), 1.6 + 0.46 * max(len(rows) for _, rows in panels)),
+        len(drawn),
+        figsize=(7.5 * len(drawn), 1.6 + 0.46 * max(len(rows) for _, rows in drawn)),
         squeeze=False,
         layout="constrained",
     )
-    for axis, (title, rows) in zip(axes[0], panels):
+    for axis, (title, rows) in zip(axes[0], drawn):
         panel(axis, title, rows)
-    shown = {column for _, rows in panels for row in rows for column in peers(row)}
+    shown = {column for _, rows in drawn for row in rows for column in peers(row)}
     handles = [
         Line2D([], [], linestyle="", marker=shape, color=color, markersize=7.5, label=column)
         for column, (color, shape) in MARKS.items()
@@ -365,9 +400,16 @@ def short(row):
     return textwrap.fill(row["title"].removesuffix(", inference"), 50)
 
 
+def is_of_gpu(results):
+    return "GPU" in results["machine"]
+
+
 def processor(results):
-    """Returns the processor's name, the widest of its instructions that Alloy uses, and the number of threads."""
+    """Returns the GPU's name, or the processor's, the widest of its instructions that Alloy uses, and the number of
+    threads."""
     machine = results["machine"]
+    if is_of_gpu(results):
+        return machine["GPU"]
     name = re.sub(r"\((R|TM|family.*)\)|Processor|CPU|@.*", "", machine["CPU"])
     features = machine["of its instructions"]
     kinds = {"amx_tile": "AMX", "avx512f": "AVX-512", "avx2": "AVX2"}

@@ -2,7 +2,9 @@
 all of them alike. This file measures, report.py writes. Linux only, for it reads /proc.
 
     python benchmarks/run.py --output benchmarks                                  everything, as `make bench` does
-    python benchmarks/run.py --workload mlp_small --peers torch,jax --rounds 5    a part, to build/bench"""
+    python benchmarks/run.py --workload mlp_small --peers torch,jax --rounds 5    a part, to build/bench
+    python benchmarks/run.py --device cuda --output benchmarks/results            on one NVIDIA GPU
+"""
 
 import argparse
 import contextlib
@@ -12,22 +14,24 @@ import math
 import os
 import platform
 import select
+import shlex
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import report
-from workloads import WORKLOADS, Workload
+from workloads import ALL_WORKLOADS, GPU_WORKLOADS, WORKLOADS, Workload
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build"
 
 TOLERANCES = 1e-4, 1e-2  # relative, between frameworks: of the loss of the first step, and after three more
-MIXED_TOLERANCES = 1e-2, 5e-2  # of workloads in bfloat16, which has 8 bits
+MIXED_TOLERANCES = 1e-2, 5e-2  # of workloads in bfloat16, which has 8 bits, and in TF32
 BLOCK_SECONDS = 0.1  # of work in one turn
 SETTLE_SECONDS = 0.01  # between turns: OpenMP's threads spin on for some milliseconds
 TRIAL_ROUNDS = 3
@@ -42,6 +46,8 @@ NATIVE = BUILD / "editable/benchmarks"
 PLAIN = {"": {}}
 PASSIVE = {"passive waiting": {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}}
 NO_ONEDNN = {"without oneDNN": {"TF_ENABLE_ONEDNN_OPTS": "0"}}
+# JAX would take three quarters of the GPU's memory at once, which the others need, too.
+ON_GPU = {"": {"BENCH_DEVICE": "cuda", "ALLOY_DEVICE": "cuda", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}}
 
 # The names of Linux for what decides how fast a processor multiplies.
 INSTRUCTIONS = ("avx2", "fma", "avx512f", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16")
@@ -52,10 +58,11 @@ class Peer:
     imports: str  # the module whose import is timed
     command: tuple[str, ...]  # starts a worker
     environments: dict[str, dict[str, str]] = field(default_factory=PLAIN.copy)
+    python: tuple[str, ...] = (sys.executable,)  # starts an interpreter that has it
 
 
-def _peer(name, imports, environments=PLAIN):
-    return Peer(imports, (sys.executable, "-m", f"workers.{name}"), environments)
+def _peer(name, imports, environments=PLAIN, python=(sys.executable,)):
+    return Peer(imports, (*python, "-m", f"workers.{name}"), environments, python)
 
 
 PEERS = {
@@ -64,6 +71,10 @@ PEERS = {
     "jax": _peer("jax", "jax"),
     "mlx": _peer("mlx", "mlx.core, mlx.nn"),
     "tensorflow": _peer("tensorflow", "tensorflow, keras", PLAIN | NO_ONEDNN),
+}
+PEERS_OF = {
+    "cpu": PEERS,
+    "cuda": {name: replace(PEERS[name], environments=ON_GPU) for name in ("alloy", "torch", "jax")},
 }
 
 
@@ -85,6 +96,7 @@ class Worker:
                 "BENCH_THREADS": str(threads),
                 "OMP_NUM_THREADS": str(threads),
                 "TORCHINDUCTOR_CACHE_DIR": f"{directory}/inductor",
+                "XDG_CACHE_HOME": f"{directory}/cache",  # where Alloy keeps machine code for a GPU
             }
         )
         self.start()
@@ -151,6 +163,8 @@ class Entry:
     column: str
     variant: str
     losses: tuple[float, ...] = ()  # of the first step, and after three more
+    cost: dict[str, float] = field(default_factory=dict)  # on a GPU, of the first step
+    reads_every: bool = False  # waits for each step's loss before the next step, whatever the workload says
     steps: int = 3  # of a block
     seconds: list[float] = field(default_factory=list)  # for each step, block by block
     spent: float = 0.0
@@ -168,12 +182,15 @@ class Entry:
 
     def load(self):
         """Runs the four steps that are compared between frameworks."""
-        first = self.ask("load")["loss"]
-        self.losses = first, self.block()
+        first = self.ask("load")
+        self.losses = first["loss"], self.block()
+        self.cost = {"first_step_seconds": first["seconds"], "peak_bytes": None}
+        with contextlib.suppress(WorkerError):  # it may not know; the times are wanted all the same
+            self.cost["peak_bytes"] = self.ask("device_memory")["bytes"]
 
     def block(self) -> float:
         """Runs a block of steps and returns the last step's loss."""
-        answer = self.ask("run", steps=self.steps)
+        answer = self.ask("run", steps=self.steps, reads_every=self.reads_every)
         if not math.isfinite(answer["loss"]):
             raise WorkerError(f"the loss became {answer['loss']}")
         self.seconds.append(answer["seconds"] / self.steps)
@@ -208,7 +225,8 @@ class Meter:
 
     def shares(self) -> dict[str, float]:
         """Returns the uses as fractions of one core."""
-        return {"idle_workers": self.idle_workers / self.seconds, "others": self.others / self.seconds}
+        seconds = self.seconds or 1  # no worker had a turn
+        return {"idle_workers": self.idle_workers / seconds, "others": self.others / seconds}
 
     @staticmethod
     def _read(worker, workers):
@@ -239,6 +257,14 @@ def best(entries, key) -> dict:
     return found
 
 
+def medians(entries) -> dict[str, dict[str, float]]:
+    """Returns for each column the medians of its variants."""
+    found = {}
+    for entry in entries:
+        found.setdefault(entry.column, {})[entry.label] = entry.median
+    return found
+
+
 @contextlib.contextmanager
 def busy_process():
     """Starts a process that keeps one core busy, wherever the system puts it; it ends with this
@@ -255,8 +281,9 @@ def busy_process():
 class Bench:
     """The workers and their common measurements."""
 
-    def __init__(self, peers: dict[str, Peer], threads: int, rounds: int, directory: Path):
+    def __init__(self, peers: dict[str, Peer], threads: int, rounds: int, directory: Path, device: str = "cpu"):
         self.peers, self.threads, self.rounds, self.directory = peers, threads, rounds, directory
+        self.device = device
         self.workers, self.unavailable, self.meter = [], {}, Meter()
         for name, peer in peers.items():
             try:
@@ -270,19 +297,19 @@ class Bench:
             worker.close()
 
     def measure(self, workload: Workload) -> list[dict]:
-        """Returns the workload's row of the report, and its row beside a busy process if there is one."""
+        """Returns the workload's row of the report, and its row beside a busy process if there is one; on a GPU, its
+        row with every loss read."""
         failed = {}
-        tolerances = MIXED_TOLERANCES if workload.mixed else TOLERANCES
+        if self.device == "cuda":
+            workload = replace(workload, target=None, neighbour=None)  # which are of the CPU
+        tolerances = MIXED_TOLERANCES if workload.mixed or workload.tf32 else TOLERANCES
         entries = self._compared(self._loaded(workload, failed), tolerances, failed)
         # The slowest entries only have time for the three steps of the check.
         slow = [entry for entry in entries if entry.spent > BUDGET_SECONDS]
         quick = self._each([entry for entry in entries if entry not in slow], Entry.warm_up, failed)
-        quick = self._turns(quick, TRIAL_ROUNDS, failed)
-        tried = {entry.column: {} for entry in entries}
-        for entry in slow + quick:
-            tried[entry.column][entry.label] = entry.median
+        quick, final = self._trial(quick, failed)
+        tried = medians(slow + quick)
         leaders = best(quick, lambda entry: entry.column)
-        final = [entry for entry in quick if entry.median <= TRIAL_MARGIN * leaders[entry.column].median]
         # Beside a busy process, the other environment may be better.
         each = list(best(quick, lambda entry: (entry.column, entry.worker)).values())
 
@@ -297,8 +324,12 @@ class Bench:
             "columns": {column: entry.report() | {"tried": tried[column]} for column, entry in measured.items()},
         }
         rows = [row]
+        failed = {entry.column: "too slow to be measured twice" for entry in slow if entry.column not in leaders}
+        if self.device == "cuda":
+            row["alone"] = {column: entry.cost for column, entry in measured.items()}
+            if not workload.reads_every_result:
+                rows.append(self._every_loss_read(workload, row, quick, failed))
         if workload.neighbour:
-            failed = {entry.column: "too slow to be measured twice" for entry in slow if entry.column not in leaders}
             with busy_process():
                 beside = best(self._turns(each, self.rounds, failed), lambda entry: entry.column)
             rows.append(
@@ -315,6 +346,27 @@ class Bench:
         if workload.target:
             row["alone"] = {column: self._alone(entry) for column, entry in measured.items()}
         return rows
+
+    def _trial(self, entries, failed):
+        """Measures all variants a few times; returns those that succeeded, and of these the good ones."""
+        entries = self._turns(entries, TRIAL_ROUNDS, failed)
+        leaders = best(entries, lambda entry: entry.column)
+        return entries, [entry for entry in entries if entry.median <= TRIAL_MARGIN * leaders[entry.column].median]
+
+    def _every_loss_read(self, workload, row, entries, failed):
+        """Measures the same variants while each step's loss is waited for before the next step."""
+        for entry in entries:
+            entry.reads_every = True
+        entries, final = self._trial(entries, failed)
+        tried = medians(entries)
+        measured = best(self._turns(final, self.rounds, failed), lambda entry: entry.column)
+        return row | {
+            "workload": f"{workload.name}_read",
+            "title": f"{workload.title}, every loss read",
+            "alone": None,
+            "failed": failed,
+            "columns": {column: entry.report() | {"tried": tried[column]} for column, entry in measured.items()},
+        }
 
     def versions(self) -> dict[str, str]:
         return {name: version for worker in self.workers for name, version in worker.versions.items()}
@@ -419,7 +471,8 @@ class Bench:
                     f"import time; start = time.perf_counter(); import {self.peers[name].imports}; "
                     "print(time.perf_counter() - start)"
                 )
-                done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+                command = [*self.peers[name].python, "-c", code]
+                done = subprocess.run(command, capture_output=True, text=True, check=True)
                 seconds.append(float(done.stdout.split()[-1]))
         return found
 
@@ -442,6 +495,12 @@ def all_native(threads: int) -> list[dict]:
     for program in sorted(NATIVE.glob("bench_*")):
         found += native(program, threads, "--benchmark_repetitions=5", "--benchmark_report_aggregates_only=true")
     return [run for run in found if run["aggregate_name"] == "median"]
+
+
+def gpu() -> dict[str, str]:
+    query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
+    found = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    return dict(zip(("GPU", "driver", "GPU's memory"), found.split(", ")))
 
 
 def machine() -> dict[str, str]:
@@ -472,15 +531,20 @@ def _names(known):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Measures Alloy beside other frameworks on the CPU.")
+    parser = argparse.ArgumentParser(description="Measures Alloy beside other frameworks on the CPU, or on a GPU.")
+    parser.add_argument("--device", choices=PEERS_OF, default="cpu", help="default: %(default)s")
     parser.add_argument(
-        "--workload", type=_names(WORKLOADS), default=list(WORKLOADS), help=f"from {', '.join(WORKLOADS)}; default: all"
+        "--workload",
+        type=_names(ALL_WORKLOADS),
+        help=f"from {', '.join(ALL_WORKLOADS)}; default: all, on a GPU {', '.join(GPU_WORKLOADS)}",
     )
+    parser.add_argument("--peers", type=_names(PEERS), help="beside Alloy; default: all that compute on the device")
     parser.add_argument(
-        "--peers",
-        type=_names(PEERS),
-        default=[name for name in PEERS if name != "alloy"],
-        help="beside Alloy; default: %(default)s",
+        "--alloy-python",
+        type=shlex.split,
+        default=[sys.executable],
+        metavar="COMMAND",
+        help="starts a Python that has Alloy; default: this one",
     )
     parser.add_argument("--rounds", type=int, default=15, help="turns of each framework; default: %(default)s")
     parser.add_argument(
@@ -490,12 +554,24 @@ def main():
         "--output", type=Path, default=BUILD / "bench", help="directory of the report's folder; default: %(default)s"
     )
     arguments = parser.parse_args()
+    known = PEERS_OF[arguments.device]
+    for name in arguments.peers or []:
+        if name not in known:
+            parser.error(f"argument --peers: {name} has no worker for {arguments.device}")
+    names = list(dict.fromkeys(["alloy", *(arguments.peers or known)]))
+    peers = {name: known[name] for name in names}
+    program, *options = arguments.alloy_python
+    if not (found := shutil.which(program)):
+        parser.error(f"argument --alloy-python: there is no {program}")
+    alloy = _peer("alloy", "alloy", python=(os.path.abspath(found), *options))  # workers start in another folder
+    peers["alloy"] = replace(alloy, environments=peers["alloy"].environments)
     # All processes started from here use only these cores: some frameworks count cores and cannot be told a number of
     # threads.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
-    whole = arguments.workload == list(WORKLOADS)
+    workloads = arguments.workload or list(GPU_WORKLOADS if arguments.device == "cuda" else WORKLOADS)
+    whole = workloads == list(WORKLOADS)
     results = {
-        "machine": machine(),
+        "machine": gpu() | machine() if arguments.device == "cuda" else machine(),
         "load": os.getloadavg()[0],
         "date": datetime.date.today().isoformat(),
         "threads": arguments.threads,
@@ -503,23 +579,20 @@ def main():
         "rows": [],
     }
     with tempfile.TemporaryDirectory() as directory:
-        bench = Bench(
-            {name: PEERS[name] for name in ["alloy", *arguments.peers]},
-            arguments.threads,
-            arguments.rounds,
-            Path(directory),
-        )
+        bench = Bench(peers, arguments.threads, arguments.rounds, Path(directory), arguments.device)
         with contextlib.closing(bench):
+            for name, reason in bench.unavailable.items():
+                print(f"{name}: {reason}", flush=True)
             results |= {
                 "versions": bench.versions(),
                 "unavailable": bench.unavailable
-                | {name: "left out of this run" for name in PEERS.keys() - bench.peers},
+                | {name: "left out of this run" for name in known.keys() - bench.peers},
                 "imports": bench.imports() if whole else {},
                 "digits_steps": bench.digits_steps() if whole else {},
                 "native": all_native(arguments.threads) if whole else [],
             }
-            for name in arguments.workload:
-                for row in bench.measure(WORKLOADS[name]):
+            for name in workloads:
+                for row in bench.measure(ALL_WORKLOADS[name]):
                     print(report.line(row), flush=True)
                     results["rows"].append(row)
                 # A run that is interrupted leaves a report.

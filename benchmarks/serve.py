@@ -1,8 +1,10 @@
 """A worker's side of the conversation with run.py: one JSON object per line in, one out. A worker holds sessions, each
 a workload in one variant of one column of the report, and works only while it owes an answer.
 
-Environment: BENCH_THREADS, how many threads a framework may use (run.py has set OpenMP's and the CPU affinity)."""
+Environment: BENCH_THREADS, how many threads a framework may use (run.py has set OpenMP's and the CPU affinity), and
+BENCH_DEVICE, cpu (by default) or cuda."""
 
+import gc
 import itertools
 import json
 import os
@@ -13,9 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workloads import WORKLOADS
+from workloads import ALL_WORKLOADS
 
 THREADS = int(os.environ["BENCH_THREADS"])
+DEVICE = os.environ.get("BENCH_DEVICE", "cpu")
 
 
 class Session(NamedTuple):
@@ -23,6 +26,7 @@ class Session(NamedTuple):
     batches: list[tuple]  # of the framework's own tensors, used in turn
     finish: Callable[[Any], Any]  # the last step's loss or logits, for np.asarray; waits for all work
     close: Callable[[], Any] = lambda: None
+    memory: Callable[[], Any] = lambda: None  # the most bytes of the GPU's memory that a step needs; may run one
 
 
 def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None:
@@ -38,7 +42,7 @@ def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None
 
     def load(workload, column, variant):
         """Runs the first step, from the network's description to its loss."""
-        work = WORKLOADS[workload]
+        work = ALL_WORKLOADS[workload]
         nodes, (x, labels) = work.network(), work.data()
         start = time.perf_counter()
         session = build(work, column, variant, nodes, x, labels)
@@ -48,11 +52,11 @@ def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None
         sessions[workload, column, variant] = session, batches, labels[0]
         return {"seconds": seconds, "loss": loss_of(value, labels[0])}
 
-    def run(workload, column, variant, steps):
-        """Measures steps, from the first call until the last step is done. If the workload says so, waits for every
-        step before the next."""
+    def run(workload, column, variant, steps, reads_every):
+        """Measures steps, from the first call until the last step is done. If it or the workload says so, waits for
+        every step before the next."""
         session, batches, labels = sessions[workload, column, variant]
-        every = WORKLOADS[workload].reads_every_result
+        every = reads_every or ALL_WORKLOADS[workload].reads_every_result
         start = time.perf_counter()
         for i in range(steps):
             result = session.step(*next(batches))
@@ -62,9 +66,13 @@ def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None
         return {"seconds": seconds, "loss": loss_of(value, labels)}
 
     def drop(workload, column, variant):
-        session, *_ = sessions.pop((workload, column, variant))
-        session.close()
+        sessions.pop((workload, column, variant))[0].close()
+        gc.collect()  # cycles may hold a GPU's memory
         return {}
+
+    def device_memory(workload, column, variant):
+        session, *_ = sessions[workload, column, variant]
+        return {"bytes": session.memory() if DEVICE == "cuda" else None}
 
     def peak_memory():
         with open("/proc/self/status") as status:
@@ -75,8 +83,9 @@ def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None
         "load": load,
         "run": run,
         "drop": drop,
+        "device_memory": device_memory,
         "peak_memory": peak_memory,
-        "variants": lambda workload: {"variants": variants(WORKLOADS[workload])},
+        "variants": lambda workload: {"variants": variants(ALL_WORKLOADS[workload])},
     }
     for line in sys.stdin:
         command = json.loads(line)

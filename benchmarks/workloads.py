@@ -124,6 +124,7 @@ class Workload:
     # start while those before are under way.
     reads_every_result: bool = False
     mixed: bool = False  # computes in bfloat16, with variables, statistics of norms, logits and loss in float32
+    tf32: bool = False  # products may round their operands to TF32, which has 11 bits
 
     def network(self) -> list[Node]:
         return _initialise(self.layers, self.input_shape, np.random.RandomState(0))[0]
@@ -359,3 +360,30 @@ WORKLOADS = {
         if not workload.reads_every_result
     ]
 }
+
+
+def _of_resnet(batch, tf32):
+    base = WORKLOADS["resnet50_b64"]
+    return replace(
+        base,
+        name=f"resnet50_b{batch}" + "_tf32" * tf32,
+        title=f"ResNet-50, 32x32x3, b{batch}, " + "TF32, " * tf32 + "SGD",
+        batch=batch,
+        target=None,
+        neighbour=None,
+        tf32=tf32,
+    )
+
+
+# The workloads of a run on a GPU by default; a run on the CPU can name them, too.
+GPU_WORKLOADS = {
+    workload.name: workload
+    for workload in [
+        WORKLOADS["resnet50_b64"],
+        _of_resnet(64, tf32=True),
+        _of_resnet(512, tf32=False),
+        _of_resnet(512, tf32=True),
+        *(WORKLOADS[name] for name in ("cnn_digits", "mlp_small", "mlp_medium", "mlp_large")),
+    ]
+}
+ALL_WORKLOADS = WORKLOADS | GPU_WORKLOADS

@@ -1,8 +1,12 @@
 """Alloy. Its step takes NumPy arrays and returns NumPy arrays; the images are in memory that a run reads in place,
-as the peers' batches are tensors of their own before the step."""
+as the peers' batches are tensors of their own before the step. On a GPU every step copies the images there, or reads
+the result of another graph, which is there already; and steps may be submitted, so that the next ones are prepared
+meanwhile."""
+
+import sys
 
 import alloy as al
-from serve import Session, serve
+from serve import DEVICE, Session, serve
 from workloads import (
     BATCH_NORM_EPSILON,
     BATCH_NORM_MOMENTUM,
@@ -71,10 +75,26 @@ def assign(layer, node):
             variable.assign(value)
 
 
+def on_device(x):
+    """Returns an array for feeds that is in the device's memory: the result of a step that is never read."""
+    graph = al.Graph()
+    value = graph.placeholder(x.shape)
+    return graph.compile([value], [value + 0.0]).submit(x).pending()
+
+
 def build(workload, column, variant, nodes, x, labels):
-    model, graph = sequential(nodes), al.Graph()
-    batch = al.empty(x.shape)
-    batch[...] = x
+    before = allocated()
+    model, graph = sequential(nodes), al.Graph(precision="tf32" if workload.tf32 else "float32")
+    if variant == RESIDENT:
+        batch = on_device(x)
+    else:
+        batch = al.empty(x.shape)
+        batch[...] = x
+
+    def session(step, batches):
+        run = step.submit if variant else step
+        return Session(run, batches, lambda results: results[0], memory=lambda: allocated() - before)
+
     images, classes = graph.placeholder(x.shape), graph.placeholder(labels[0].shape, al.int32)
     training = workload.optimizer is not None
     logits = model(al.cast(images, "bfloat16") if workload.mixed else images, training)
@@ -83,13 +103,23 @@ def build(workload, column, variant, nodes, x, labels):
         assign(*pair)
     if not training:
         predict = graph.compile([images], [logits])
-        return Session(predict, [(batch,)], lambda result: result[0])
+        return session(predict, [(batch,)])
     name, rate = workload.optimizer
     loss = al.mean(al.losses.softmax_cross_entropy(logits, classes))
     optimizer = {"sgd": al.SGD, "adam": al.Adam}[name](rate)
     step = graph.compile([images, classes], [loss], optimizer.minimize(loss) + model.updates)
-    return Session(step, [(batch, y) for y in labels], lambda result: result[0])
+    return session(step, [(batch, y) for y in labels])
 
+
+def allocated():
+    """Returns the bytes of the device's memory in use; a compiled step keeps what its runs need."""
+    return al.device_stats()["allocated_bytes"]
+
+
+SUBMITTED, RESIDENT = "submitted", "submitted, images on the GPU"
+VARIANTS = {"cpu": [""], "cuda": ["", SUBMITTED, RESIDENT]}
 
 if __name__ == "__main__":
-    serve({"Alloy": al.__version__}, lambda workload: {"Alloy": [""]}, build)
+    if al.device().kind != DEVICE:
+        sys.exit(f"Alloy's default device is {al.device().name}.")
+    serve({"Alloy": al.__version__}, lambda workload: {"Alloy": VARIANTS[DEVICE]}, build)

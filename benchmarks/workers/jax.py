@@ -1,15 +1,16 @@
 """JAX: a step is one jitted pure function, which may write the new parameters over the old ones (donation). XLA's flags
-are the defaults: wider vectors, oneDNN and YNNPACK gain a few percent on one workload and lose more on another."""
+are the defaults: wider vectors, oneDNN and YNNPACK gain a few percent on one workload and lose more on another. On a
+GPU, XLA itself makes CUDA graphs of a step's launches."""
 
 import os
 
-os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["JAX_PLATFORMS"] = os.environ.get("BENCH_DEVICE", "cpu")
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from serve import Session, serve
+from serve import DEVICE, Session, serve
 from workloads import (
     BATCH_NORM_EPSILON,
     BATCH_NORM_MOMENTUM,
@@ -156,6 +157,8 @@ def variants(workload):
 
 
 def build(workload, column, variant, nodes, x, labels):
+    if DEVICE == "cuda":
+        jax.config.update("jax_default_matmul_precision", "tensorfloat32" if workload.tf32 else "highest")
     parameters, averages, x = trainable(nodes), moving(nodes), jnp.array(x)
     training = workload.optimizer is not None
 
@@ -166,7 +169,12 @@ def build(workload, column, variant, nodes, x, labels):
 
     if not training:
         predict = jax.jit(lambda *operands: model(*operands)[0])
-        return Session(lambda x: predict(parameters, averages, x), [(x,)], lambda logits: logits)
+        return Session(
+            lambda x: predict(parameters, averages, x),
+            [(x,)],
+            lambda logits: logits,
+            memory=lambda: memory(predict, parameters, averages, x),
+        )
     name, rate = workload.optimizer
     update = {"sgd": sgd, "adam": adam}[name]
 
@@ -190,10 +198,19 @@ def build(workload, column, variant, nodes, x, labels):
         return loss
 
     def finish(loss):
-        jax.block_until_ready(state)
+        if DEVICE == "cpu":  # a GPU computes all results before it copies the loss
+            jax.block_until_ready(state)
         return loss
 
-    return Session(step, [(x, jnp.array(y)) for y in labels], finish)
+    batches = [(x, jnp.array(y)) for y in labels]
+    return Session(step, batches, finish, memory=lambda: memory(compiled, state, *batches[0]))
+
+
+def memory(function, *operands):
+    """Returns the bytes of a call's operands, results and intermediate values."""
+    found = function.lower(*operands).compile().memory_analysis()
+    inputs, outputs = found.argument_size_in_bytes, found.output_size_in_bytes - found.alias_size_in_bytes
+    return inputs + outputs + found.temp_size_in_bytes
 
 
 def sgd(parameters, gradients, moments, rate):

@@ -1,10 +1,11 @@
-"""PyTorch, eager and compiled. The variants are known ways to make it faster on a CPU: channels-last images for
-convolutions, the fused optimizers; the fastest one counts."""
+"""PyTorch, eager and compiled, and on a GPU also eager as a CUDA graph of the whole step; there compiled steps are CUDA
+graphs, too. The variants are known ways to make it faster: channels-last images for convolutions, the fused optimizers,
+on a GPU max-autotune; the fastest one counts."""
 
 import numpy as np
 import torch
 
-from serve import THREADS, Session, serve
+from serve import DEVICE, THREADS, Session, serve
 from workloads import (
     BATCH_NORM_EPSILON,
     BATCH_NORM_MOMENTUM,
@@ -76,7 +77,7 @@ class Mixed(torch.nn.Module):
         self.model = model
 
     def forward(self, x):
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast(DEVICE, torch.bfloat16):
             return self.model(x.bfloat16()).float()
 
 
@@ -157,28 +158,97 @@ def channels_first_rows(weights, shape):
     return weights.reshape(height, width, channels, -1).transpose(2, 0, 1, 3).reshape(len(weights), -1)
 
 
+class Captured:
+    """A step as CUDA graphs, one for each batch, which read the batches in place. The first call runs the step by
+    itself, which lets libraries choose their algorithms, and captures it afterwards."""
+
+    def __init__(self, step, batches):
+        self._step, self._batches = step, batches
+        self._stream, self._graphs = torch.cuda.Stream(), {}
+        self.peak_bytes = 0
+
+    def __call__(self, *batch):
+        if self._graphs:
+            graph, result = self._graphs[id(batch[-1])]
+            graph.replay()
+            return result
+        self._stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._stream):
+            first = self._step(*batch)
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        # One graph may write over the results of the other: each is read before the next one begins.
+        pool = torch.cuda.graph_pool_handle()
+        for each in self._batches:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=pool, stream=self._stream):
+                result = self._step(*each)
+            self._graphs[id(each[-1])] = graph, result
+        self.peak_bytes = torch.cuda.max_memory_allocated()
+        return first
+
+
+def peak_bytes(step, batch):
+    """Returns the peak of the memory in use while a step runs that is not captured."""
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    step(*batch)
+    torch.cuda.synchronize()
+    return torch.cuda.max_memory_allocated()
+
+
 def variants(workload):
     images = len(workload.input_shape) == 3
+    deep = len(workload.layers) > 20 and workload.optimizer
+    if DEVICE == "cuda":
+        formats = ["", " channels_last"] if images else [""]
+        optimizers = ["", "fused"] if workload.optimizer else [""]
+        captured = [optimizers[-1] + name for name in formats]
+        # "fused" compiles the forward and the backward pass, the others the whole step.
+        compiled = captured if deep else [*captured, "", f"{optimizers[-1]} max-autotune"]
+        eager = [name + kind for kind in formats for name in optimizers]
+        columns = {"PyTorch eager": eager, "PyTorch graph": captured, "PyTorch compile": compiled}
+        return {column: list(dict.fromkeys(map(str.strip, names))) for column, names in columns.items()}
     eager = ["", "fused"] if workload.optimizer else [""]
     compiled = [""]
     if images:
         eager += [f"{name} channels_last".strip() for name in eager]
         compiled += ["channels_last"]
-    if len(workload.layers) > 20 and workload.optimizer:
+    if deep:
         # Each takes half a minute to compile; channels-last is as fast, or faster by some percent.
         compiled = ["channels_last"]
     return {"PyTorch eager": eager, "PyTorch compile": compiled}
 
 
 def build(workload, column, variant, nodes, x, labels):
-    model, x = sequential(nodes), torch.from_numpy(x)
+    before = torch.cuda.memory_allocated() if DEVICE == "cuda" else 0
+    model, x = sequential(nodes).to(DEVICE), torch.from_numpy(x).to(DEVICE)
+    if DEVICE == "cuda":
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = workload.tf32
+        torch.backends.cudnn.benchmark = True
     if workload.mixed:
         model = Mixed(model)
     if x.ndim == 4:
         x = x.permute(0, 3, 1, 2).contiguous()
     if "channels_last" in variant:
         model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
-    compiled, close = column == "PyTorch compile", lambda: None
+    compiled, captured = column == "PyTorch compile", DEVICE == "cuda" and column != "PyTorch eager"
+    mode = "max-autotune-no-cudagraphs" if "max-autotune" in variant else None
+
+    def close():
+        if compiled:
+            torch._dynamo.reset()  # otherwise the next workload counts as a recompilation
+        if DEVICE == "cuda":
+            torch.cuda.empty_cache()
+
+    def session(step, batches):
+        step = Captured(step, batches) if captured else step
+
+        def memory():
+            return (step.peak_bytes if captured else peak_bytes(step, batches[0])) - before
+
+        return Session(step, batches, lambda result: result.cpu(), close, memory)
+
     if compiled:
         from torch import _dynamo, _inductor  # takes seconds and megabytes that eager work does not need
 
@@ -186,25 +256,28 @@ def build(workload, column, variant, nodes, x, labels):
         # with its backward() and optimizer.
         _dynamo.config.trace_autograd_ops = True
         _dynamo.config.allow_rnn = True
-        _inductor.config.cpp_wrapper = True  # 5 to 20 % faster steps, with less Python in them
-        close = _dynamo.reset  # otherwise the next workload counts as a recompilation
+        if DEVICE == "cpu":
+            _inductor.config.cpp_wrapper = True  # 5 to 20 % faster steps, with less Python in them
+        else:
+            _inductor.config.layout_optimization = False  # the variants choose
     if workload.optimizer is None:
         model.eval()
         # Freezing: weights become constants, folded and packed for oneDNN.
-        predict = torch.compile(model, dynamic=False, options={"freezing": True}) if compiled else model
+        freezing = {"options": {"freezing": True}} if DEVICE == "cpu" else {"mode": mode}
+        predict = torch.compile(model, dynamic=False, **freezing) if compiled else model
 
         @torch.inference_mode()
         def infer(x):
             return predict(x)
 
-        return Session(infer, [(x,)], lambda logits: logits, close)
+        return session(infer, [(x,)])
 
     loss_function, parameters = torch.nn.CrossEntropyLoss(), list(model.parameters())
     name, rate = workload.optimizer
-    if compiled:
+    if compiled and "fused" not in variant:
         update = {"sgd": sgd, "adam": adam}[name](parameters, rate)
 
-        @torch.compile(dynamic=False, fullgraph=True)
+        @torch.compile(dynamic=False, fullgraph=True, mode=mode)
         def step(x, y):
             loss = loss_function(model(x), y)
             gradients = torch.autograd.grad(loss, parameters)
@@ -213,17 +286,26 @@ def build(workload, column, variant, nodes, x, labels):
             return loss.detach()
     else:
         optimizer = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[name](
-            parameters, rate, fused="fused" in variant or None
+            parameters,
+            rate,
+            fused="fused" in variant or None,
+            **({"capturable": True} if captured and name == "adam" else {}),
         )
+
+        def forward(x, y):
+            return loss_function(model(x), y)
+
+        if compiled:
+            forward = torch.compile(forward, dynamic=False, fullgraph=True, mode=mode)
 
         def step(x, y):
             optimizer.zero_grad()
-            loss = loss_function(model(x), y)
+            loss = forward(x, y)
             loss.backward()
             optimizer.step()
             return loss.detach()
 
-    return Session(step, [(x, torch.from_numpy(y).long()) for y in labels], lambda loss: loss, close)
+    return session(step, [(x, torch.from_numpy(y).long().to(DEVICE)) for y in labels])
 
 
 def sgd(parameters, rate):
@@ -237,7 +319,7 @@ def sgd(parameters, rate):
 def adam(parameters, rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
     """Computes the same as torch.optim.Adam, which breaks a compiled graph."""
     first, second = ([torch.zeros_like(parameter) for parameter in parameters] for _ in range(2))
-    count = torch.zeros(())
+    count = torch.zeros((), device=DEVICE)
 
     def update(gradients):
         count.add_(1)

@@ -82,6 +82,60 @@ def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
     assert "## Training: one step, beside a busy process\n\n|  | 1 | 2 |" in both
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/stat"), reason="reads /proc/stat")
+def test_on_a_gpu_every_workload_is_measured_twice(tmp_path):
+    with contextlib.closing(run.Bench({"numpy": NUMPY}, 1, 2, tmp_path, device="cuda")) as bench:
+        row, every_loss_read = bench.measure(WORKLOADS["mlp_small"])
+        (only,) = bench.measure(WORKLOADS["mlp_small_read"])
+    assert row["target"] is None and every_loss_read["workload"] == "mlp_small_read"
+    assert only["title"] == every_loss_read["title"] == "MLP 64-32-10, b32, SGD, every loss read"
+    for each in (row, every_loss_read, only):
+        assert len(each["columns"]["NumPy"]["seconds"]) == 2 and set(each["columns"]["NumPy"]["tried"]) == {"", "wrong"}
+    cost = row["alone"]["NumPy"]
+    assert cost["first_step_seconds"] > 0 and cost["peak_bytes"] is None and every_loss_read["alone"] is None
+
+
+def test_report_of_a_gpu(tmp_path):
+    def column(seconds, label="", **tried):
+        return {"label": label, "losses": [1, 1], "seconds": [seconds] * 3, "tried": {label: seconds} | tried}
+
+    columns = {"Alloy": column(2e-3, "submitted", called=3e-3), "PyTorch graph": column(1e-3, "fused")}
+    row = {"workload": "resnet50_b64", "title": "ResNet-50", "inference": False, "beside_busy": False, "target": None}
+    alone = {
+        "Alloy": {"first_step_seconds": 2.5, "peak_bytes": 3 * 2**19},
+        "PyTorch graph": {"first_step_seconds": 2.5, "peak_bytes": None},
+    }
+    row |= {"failed": {"JAX jit": "it is out of memory"}, "columns": columns, "alone": alone}
+    results = {
+        "date": "2000-01-01",
+        "rounds": 3,
+        "threads": 1,
+        "load": 0.0,
+        "machine": {"GPU": "NVIDIA H100 80GB HBM3", "driver": "580.1"} | run.machine(),
+        "versions": {"PyTorch": "2"},
+        "unavailable": {},
+        "quiet": {"idle_workers": 0.0, "others": 0.0},
+        "imports": {},
+        "digits_steps": {},
+        "native": [],
+        "rows": [row],
+    }
+    own = report.write(results, tmp_path)
+    assert own == tmp_path / "nvidia-h100-80gb-hbm3/RESULTS.md"
+    text = own.read_text()
+    for part in (
+        "# Alloy beside its peers on one GPU",
+        "| driver | 580.1 |",
+        "**0.50** (PyTorch graph)",
+        "| ResNet-50 | 1.50 MiB, 2.5 s | unknown, 2.5 s |",
+        "**submitted** 2 ms; called 3 ms",
+        "* ResNet-50, JAX jit: it is out of memory",
+    ):
+        assert part in text
+    assert "## Goals" not in text and "OpenMP" not in text
+    assert (own.parent / "results.png").stat().st_size > 10_000
+
+
 def test_scaling_orders_kernels_by_what_they_lose():
     kernels = {
         "serial 4": {"calls": 1, "flops": 0, "bytes": 2_000_000, "seconds": {1: [1e-3], 4: [1e-3, 1e-3, 9e-3]}},
@@ -113,6 +167,13 @@ def test_alloy_has_the_layers_of_all_workloads(monkeypatch):
     ]
     kinds = {kind for kind in vars(workloads).values() if hasattr(kind, "_fields")} - {workloads.Node}
     assert {type(node.layer) for node in nodes + inner} == kinds
+
+
+def test_a_peer_that_is_not_on_the_device(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["run.py", "--device", "cuda", "--peers", "torch,mlx"])
+    with pytest.raises(SystemExit):
+        run.main()
+    assert "argument --peers: mlx has no worker for cuda" in capsys.readouterr().err
 
 
 def test_a_workload_that_is_none(monkeypatch, capsys):
