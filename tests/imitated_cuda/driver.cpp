@@ -29,6 +29,7 @@ struct Running {
 struct Function {
   void (*call)(const void* arguments);
   Running* running;
+  size_t bytes;  // of the arguments
 };
 
 constexpr size_t kStackBytes = 128 << 10;
@@ -101,6 +102,27 @@ void* garbage(size_t bytes) {
   if (memory != nullptr) std::memset(memory, 0xa5, bytes);
   return memory;
 }
+
+// A launch in a graph, in the driver's layout and with a copy of its arguments.
+struct Node {
+  Function* function;
+  unsigned grid_x, grid_y, grid_z, x, y, z, shared;
+  void** arguments;
+  void** extra;
+  void* kernel;
+  void* context;
+};
+struct OwnNode {
+  Node node;
+  std::vector<char> arguments;
+
+  void set(const Node& given) {
+    node = given;
+    const auto* const bytes = static_cast<const char*>(given.arguments[0]);
+    arguments.assign(bytes, bytes + given.function->bytes);
+  }
+};
+using Graph = std::vector<std::unique_ptr<OwnNode>>;
 
 struct Rows {
   size_t from_x, from_y;
@@ -203,13 +225,8 @@ int cuStreamCreate(void** stream, unsigned) {
 }
 int cuStreamDestroy_v2(void*) { return 0; }
 int cuStreamSynchronize(void*) { return 0; }
-int cuStreamWaitEvent(void*, void*, unsigned) { return 0; }
-int cuEventCreate(void**, unsigned) { return 0; }
-int cuEventRecord(void*, void*) { return 0; }
-int cuEventQuery(void*) { return 0; }
-int cuEventSynchronize(void*) { return 0; }
-int cuEventDestroy_v2(void*) { return 0; }
-
+int cuStreamQuery(void*) { return 0; }
+int cuStreamWaitValue64_v2(void*, Pointer, unsigned long, unsigned) { return 0; }
 // The code is a shared library, behind its size. Without code, functions do nothing.
 int cuModuleLoadData(void** module, const void* code) {
   size_t size = 0;
@@ -227,14 +244,15 @@ int cuModuleLoadData(void** module, const void* code) {
 }
 int cuModuleGetFunction(Function** function, void* module, const char* name) {
   if (module == nullptr) {
-    *function = new Function{nullptr, nullptr};
+    *function = new Function{nullptr, nullptr, 0};
     return 0;
   }
   const auto call = reinterpret_cast<void (*)(const void*)>(dlsym(module, (std::string("call_") + name).c_str()));
   auto* const running = static_cast<Running*>(dlsym(module, "running"));
-  if (call == nullptr || running == nullptr) return 500;
+  const auto* const bytes = static_cast<const size_t*>(dlsym(module, (std::string("bytes_") + name).c_str()));
+  if (call == nullptr || running == nullptr || bytes == nullptr) return 500;
   running->barrier = &Fibers::barrier;
-  *function = new Function{call, running};
+  *function = new Function{call, running, *bytes};
   return 0;
 }
 
@@ -254,6 +272,42 @@ int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigne
     }
   }
   _mm_setcsr(mode);
+  return 0;
+}
+
+int cuGraphCreate(Graph** graph, unsigned) {
+  *graph = new Graph;
+  return 0;
+}
+int cuGraphAddKernelNode_v2(OwnNode** made, Graph* graph, OwnNode* const* before, size_t count, const Node* node) {
+  // Nodes run in the order in which they are added, so each must follow the last one, or nothing if it is the first.
+  if (count != (graph->empty() ? 0 : 1) || (count == 1 && before[0] != graph->back().get())) return 1;
+  graph->push_back(std::make_unique<OwnNode>());
+  graph->back()->set(*node);
+  *made = graph->back().get();
+  return 0;
+}
+int cuGraphInstantiateWithFlags(Graph** made, Graph* graph, unsigned long long) {
+  *made = graph;
+  return 0;
+}
+int cuGraphExecKernelNodeSetParams_v2(Graph*, OwnNode* node, const Node* given) {
+  node->set(*given);
+  return 0;
+}
+int cuGraphLaunch(Graph* graph, void* stream) {
+  for (const auto& own : *graph) {
+    void* arguments[] = {own->arguments.data()};
+    const Node& node = own->node;
+    const int result = cuLaunchKernel(node.function, node.grid_x, node.grid_y, node.grid_z, node.x, node.y, node.z,
+                                      node.shared, stream, arguments, nullptr);
+    if (result != 0) return result;
+  }
+  return 0;
+}
+int cuGraphExecDestroy(Graph*) { return 0; }
+int cuGraphDestroy(Graph* graph) {
+  delete graph;
   return 0;
 }
 

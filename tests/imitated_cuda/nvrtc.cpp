@@ -41,6 +41,7 @@ static inline void __syncthreads() {
   running.barrier();
   running.thread = own;
 }
+static inline void __threadfence_system() {}
 static inline int __syncthreads_or(int value) {
   block_or |= value != 0;
   __syncthreads();
@@ -93,7 +94,7 @@ extern "C" {
 
 int nvrtcVersion(int* major, int* minor) {
   *major = 0;  // no version of NVIDIA's
-  *minor = 1;
+  *minor = 2;
   return 0;
 }
 const char* nvrtcGetErrorString(int) { return "g++ failed"; }
@@ -109,7 +110,8 @@ int nvrtcCompileProgram(Program* program, int, const char* const*) {
   std::string source = kBegin + program->source;
   for (std::sregex_iterator i(program->source.begin(), program->source.end(), function), end; i != end; ++i) {
     const std::string name = (*i)[1], arguments = (*i)[2];
-    source += "extern \"C\" void call_" + name + "(const void* a) { " + name + "(*(const " + arguments + "*)a); }\n";
+    source += "extern \"C\" void call_" + name + "(const void* a) { " + name + "(*(const " + arguments + "*)a); }\n" +
+              "extern \"C\" const unsigned long bytes_" + name + " = sizeof(" + arguments + ");\n";
   }
   if (const char* const folder = std::getenv("IMITATED_CUDA_TEXTS")) {
     const size_t hash = std::hash<std::string>()(program->source), nothing = 0;

@@ -13,6 +13,7 @@ Driver::Driver() : library_({"libcuda.so.1"}) {
   ALLOY_CUDA_DRIVER(ALLOY_FIND)
 #undef ALLOY_FIND
   check(init(0), "cuInit");
+  host::drain_before_registered();
   constexpr int kOldest = 12000;
   int version = 0;
   check(driver_version(&version), "cuDriverGetVersion");

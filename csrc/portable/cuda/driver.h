@@ -16,7 +16,9 @@ using CUcontext = struct CUctx_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
-using CUevent = struct CUevent_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphNode = struct CUgraphNode_st*;
+using CUgraphExec = struct CUgraphExec_st*;
 
 inline constexpr CUresult kOutOfMemory = 2, kNotReady = 600;
 // Attributes of a device.
@@ -25,8 +27,8 @@ inline constexpr int kMajor = 75, kMinor = 76;
 inline constexpr unsigned kPortable = 1, kMapped = 2;
 // Of a stream: it does not wait for the default stream.
 inline constexpr unsigned kNonBlocking = 1;
-// Of an event: a thread that waits for it sleeps.
-inline constexpr unsigned kBlockingSync = 1, kDisableTiming = 2;
+// Of a wait for a number in memory: until it is at least the given one.
+inline constexpr unsigned kAtLeast = 0;
 
 // A copy of rows; only the fields of memory of the device are set.
 struct CUDA_MEMCPY2D {
@@ -45,41 +47,57 @@ struct CUDA_MEMCPY2D {
   size_t WidthInBytes = 0, Height = 0;
 };
 
+// A launch as a node of a graph.
+struct CUDA_KERNEL_NODE_PARAMS {
+  CUfunction func = nullptr;
+  unsigned gridDimX = 1, gridDimY = 1, gridDimZ = 1;
+  unsigned blockDimX = 1, blockDimY = 1, blockDimZ = 1;
+  unsigned sharedMemBytes = 0;
+  void** kernelParams = nullptr;
+  void** extra = nullptr;
+  void* kern = nullptr;
+  CUcontext ctx = nullptr;
+};
+
 // Columns: the member, the name in the library, the parameters.
-#define ALLOY_CUDA_DRIVER(X)                                                            \
-  X(init, cuInit, (unsigned))                                                           \
-  X(driver_version, cuDriverGetVersion, (int*))                                         \
-  X(error_string, cuGetErrorString, (CUresult, const char**))                           \
-  X(device_count, cuDeviceGetCount, (int*))                                             \
-  X(device_get, cuDeviceGet, (CUdevice*, int))                                          \
-  X(device_name, cuDeviceGetName, (char*, int, CUdevice))                               \
-  X(device_attribute, cuDeviceGetAttribute, (int*, int, CUdevice))                      \
-  X(device_memory, cuDeviceTotalMem_v2, (size_t*, CUdevice))                            \
-  X(context_retain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                   \
-  X(context_set, cuCtxSetCurrent, (CUcontext))                                          \
-  X(allocate, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                    \
-  X(free, cuMemFree_v2, (CUdeviceptr))                                                  \
-  X(host_allocate, cuMemHostAlloc, (void**, size_t, unsigned))                          \
-  X(host_free, cuMemFreeHost, (void*))                                                  \
-  X(host_address, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))        \
-  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))         \
-  X(copy_from_host, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream)) \
-  X(copy, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))           \
-  X(copy_rows, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D*, CUstream))                    \
-  X(fill, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))              \
-  X(stream_create, cuStreamCreate, (CUstream*, unsigned))                               \
-  X(stream_destroy, cuStreamDestroy_v2, (CUstream))                                     \
-  X(synchronize, cuStreamSynchronize, (CUstream))                                       \
-  X(stream_wait, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                      \
-  X(event_create, cuEventCreate, (CUevent*, unsigned))                                  \
-  X(event_record, cuEventRecord, (CUevent, CUstream))                                   \
-  X(event_query, cuEventQuery, (CUevent))                                               \
-  X(event_synchronize, cuEventSynchronize, (CUevent))                                   \
-  X(event_destroy, cuEventDestroy_v2, (CUevent))                                        \
-  X(module_load, cuModuleLoadData, (CUmodule*, const void*))                            \
-  X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))         \
-  X(launch, cuLaunchKernel,                                                             \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))
+#define ALLOY_CUDA_DRIVER(X)                                                                                         \
+  X(init, cuInit, (unsigned))                                                                                        \
+  X(driver_version, cuDriverGetVersion, (int*))                                                                      \
+  X(error_string, cuGetErrorString, (CUresult, const char**))                                                        \
+  X(device_count, cuDeviceGetCount, (int*))                                                                          \
+  X(device_get, cuDeviceGet, (CUdevice*, int))                                                                       \
+  X(device_name, cuDeviceGetName, (char*, int, CUdevice))                                                            \
+  X(device_attribute, cuDeviceGetAttribute, (int*, int, CUdevice))                                                   \
+  X(device_memory, cuDeviceTotalMem_v2, (size_t*, CUdevice))                                                         \
+  X(context_retain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                                \
+  X(context_set, cuCtxSetCurrent, (CUcontext))                                                                       \
+  X(allocate, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                                                 \
+  X(free, cuMemFree_v2, (CUdeviceptr))                                                                               \
+  X(host_allocate, cuMemHostAlloc, (void**, size_t, unsigned))                                                       \
+  X(host_free, cuMemFreeHost, (void*))                                                                               \
+  X(host_address, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))                                     \
+  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                                      \
+  X(copy_from_host, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                              \
+  X(copy, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                        \
+  X(copy_rows, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D*, CUstream))                                                 \
+  X(fill, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                           \
+  X(stream_create, cuStreamCreate, (CUstream*, unsigned))                                                            \
+  X(stream_destroy, cuStreamDestroy_v2, (CUstream))                                                                  \
+  X(synchronize, cuStreamSynchronize, (CUstream))                                                                    \
+  X(stream_query, cuStreamQuery, (CUstream))                                                                         \
+  X(stream_wait, cuStreamWaitValue64_v2, (CUstream, CUdeviceptr, uint64_t, unsigned))                                \
+  X(module_load, cuModuleLoadData, (CUmodule*, const void*))                                                         \
+  X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                                      \
+  X(launch, cuLaunchKernel,                                                                                          \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))    \
+  X(graph_create, cuGraphCreate, (CUgraph*, unsigned))                                                               \
+  X(graph_add_kernel, cuGraphAddKernelNode_v2,                                                                       \
+    (CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_KERNEL_NODE_PARAMS*))                             \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                     \
+  X(graph_set_kernel, cuGraphExecKernelNodeSetParams_v2, (CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS*)) \
+  X(graph_launch, cuGraphLaunch, (CUgraphExec, CUstream))                                                            \
+  X(graph_exec_destroy, cuGraphExecDestroy, (CUgraphExec))                                                           \
+  X(graph_destroy, cuGraphDestroy, (CUgraph))
 
 // Opened once; its functions may be called by every thread.
 class Driver {

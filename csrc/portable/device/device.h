@@ -21,8 +21,9 @@ class Arena;
 class Executor;
 struct Plan;
 
-// Who addresses a storage: the device alone, or also the host.
-enum class StorageMode { kPrivate, kShared };
+// Who uses a storage: the device alone; also the host, by its address; or the device, while the host copies to it and
+// from it, so that a device with memory of its own may keep small ones where both reach them.
+enum class StorageMode { kPrivate, kShared, kCopied };
 
 // Memory of a device, which the host may not be able to read. The destructor frees it, or gives it back to its owner.
 class Storage {
@@ -53,7 +54,7 @@ class Storage {
   // The device's address of the first byte. Storages whose address ranges overlap share memory.
   virtual uintptr_t address() const noexcept = 0;
 
-  // The host's address of the first byte; null if the host cannot address the storage, as only of private storage. A
+  // The host's address of the first byte; null if the host cannot address the storage, which is never shared then. A
   // run reads what the host has written before it, and the host reads what a run has written once that is over.
   virtual std::byte* host_bytes() noexcept = 0;
 

@@ -200,6 +200,11 @@ void QueueState::drain() {
   }
 }
 
+void drain_before_registered() {
+  install_process_hooks();
+  std::atexit(drain_at_exit);
+}
+
 Status process_status() {
   const char* reason = refusal();
   return reason ? Status{reason} : Status{};

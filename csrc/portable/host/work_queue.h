@@ -65,6 +65,10 @@ class LocksAreHeld {
 // True in such a child. Threads that no longer exist may hold locks there, so code that takes a lock must ask first.
 bool process_is_forked() noexcept;
 
+// At exit, queues are drained before what has been registered with atexit() until this call, such as by a library that
+// the queues' work uses.
+void drain_before_registered();
+
 // True once exit() has begun to drain the queues.
 bool process_is_ending() noexcept;
 

@@ -26,7 +26,7 @@ struct ArrayParts {
 ArrayParts& array_parts(MPSNDArray* array) { return *static_cast<ArrayParts*>(array->_impl); }
 
 std::shared_ptr<device::Storage> allocate(device::Device& device, size_t bytes) {
-  std::shared_ptr<device::Storage> storage = device.allocate(bytes);
+  std::shared_ptr<device::Storage> storage = device.allocate(bytes, device::StorageMode::kCopied);
   if (!storage) {
     [NSException raise:NSMallocException
                 format:@"[MPSNDArray] The device has no %lu bytes left.", static_cast<unsigned long>(bytes)];

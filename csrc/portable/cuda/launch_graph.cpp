@@ -1,0 +1,60 @@
+#include "cuda/launch_graph.h"
+
+#include <exception>
+
+namespace alloy::cuda {
+namespace {
+
+CUDA_KERNEL_NODE_PARAMS node_of(const PreparedLaunch& launch, void** arguments) {
+  CUDA_KERNEL_NODE_PARAMS node;
+  node.func = launch.function;
+  node.gridDimX = launch.blocks;
+  node.gridDimY = launch.rows;
+  node.blockDimX = launch.threads;
+  node.kernelParams = arguments;
+  return node;
+}
+
+void* bytes_of(const PreparedLaunch& launch) { return const_cast<uint64_t*>(launch.arguments.data()); }
+
+}  // namespace
+
+LaunchGraph::LaunchGraph(const Context& context, const std::vector<const PreparedLaunch*>& launches)
+    : context_(context) {
+  const Driver& driver = context.enter();
+  driver.check(driver.graph_create(&graph_, 0), "cuGraphCreate");
+  for (const PreparedLaunch* launch : launches) {
+    void* arguments[] = {bytes_of(*launch)};
+    const CUDA_KERNEL_NODE_PARAMS node = node_of(*launch, arguments);
+    CUgraphNode made = nullptr;
+    const CUgraphNode* const before = nodes_.empty() ? nullptr : &nodes_.back();
+    driver.check(driver.graph_add_kernel(&made, graph_, before, before == nullptr ? 0 : 1, &node),
+                 "cuGraphAddKernelNode");
+    nodes_.push_back(made);
+  }
+  driver.check(driver.graph_instantiate(&made_, graph_, 0), "cuGraphInstantiate");
+}
+
+LaunchGraph::~LaunchGraph() {
+  try {
+    const Driver& driver = context_.enter();
+    if (made_ != nullptr) static_cast<void>(driver.graph_exec_destroy(made_));
+    if (graph_ != nullptr) static_cast<void>(driver.graph_destroy(graph_));
+  } catch (const std::exception&) {
+    // At the end of the process the driver has ended all graphs.
+  }
+}
+
+void LaunchGraph::update(size_t position, const PreparedLaunch& launch) {
+  const Driver& driver = context_.enter();
+  void* arguments[] = {bytes_of(launch)};
+  const CUDA_KERNEL_NODE_PARAMS node = node_of(launch, arguments);
+  driver.check(driver.graph_set_kernel(made_, nodes_[position], &node), "cuGraphExecKernelNodeSetParams");
+}
+
+void LaunchGraph::begin(CUstream stream) {
+  const Driver& driver = context_.enter();
+  driver.check(driver.graph_launch(made_, stream), "cuGraphLaunch");
+}
+
+}  // namespace alloy::cuda

@@ -1,0 +1,37 @@
+// Launches that the driver begins at once.
+#pragma once
+
+#include <vector>
+
+#include "cuda/driver.h"
+
+namespace alloy::cuda {
+
+// A function and its grid. The arguments are the addresses, then the numbers.
+struct PreparedLaunch {
+  CUfunction function = nullptr;
+  unsigned blocks = 1, rows = 1, threads = 1;
+  std::vector<uint64_t> arguments;
+};
+
+class LaunchGraph {
+ public:
+  // Each launch begins when the one before has ended. Throws std::runtime_error or std::bad_alloc.
+  LaunchGraph(const Context& context, const std::vector<const PreparedLaunch*>& launches);
+  // No launch of the graph may be in flight.
+  ~LaunchGraph();
+  LaunchGraph(const LaunchGraph&) = delete;
+  LaunchGraph& operator=(const LaunchGraph&) = delete;
+
+  // Takes new arguments for the launch at this position.
+  void update(size_t position, const PreparedLaunch& launch);
+  void begin(CUstream stream);
+
+ private:
+  const Context& context_;
+  CUgraph graph_ = nullptr;
+  CUgraphExec made_ = nullptr;
+  std::vector<CUgraphNode> nodes_;
+};
+
+}  // namespace alloy::cuda
