@@ -164,7 +164,7 @@ int cuDeviceGetName(char* name, int size, int) {
   return 0;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
-  *value = attribute == 75 ? 9 : 0;
+  *value = attribute == 75 ? 8 : 0;
   return 0;
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int) {

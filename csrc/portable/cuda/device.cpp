@@ -58,9 +58,7 @@ class CudaFusionPolicy final : public device::FusionPolicy {
 class CudaDevice final : public device::Device {
  public:
   CudaDevice(const Driver& driver, CUdevice device)
-      : context_(driver, device),
-        copies_(context_),
-        modules_(context_, "sm_" + std::to_string(architecture_of(driver, device))) {
+      : context_(driver, device), copies_(context_), modules_(context_, architecture_of(driver, device)) {
     char name[256] = {};
     driver.check(driver.device_name(name, sizeof name, device), "cuDeviceGetName");
     name_ = name;

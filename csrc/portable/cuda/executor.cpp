@@ -7,6 +7,7 @@
 #include <random>
 
 #include "cuda/codegen/copies.h"
+#include "cuda/codegen/merged.h"
 #include "ir/rounding.h"
 #include "ir/rules/random_state.h"
 
@@ -15,24 +16,58 @@ namespace alloy::cuda {
 using device::Place;
 using device::Step;
 
+namespace {
+
+template <class F>
+void for_each_place(const std::vector<Step>& steps, const F& f) {
+  for (const Step& step : steps) {
+    std::for_each(step.operands.begin(), step.operands.end(), f);
+    std::for_each(step.results.begin(), step.results.end(), f);
+    for (const std::vector<Step>& region : step.regions) for_each_place(region, f);
+  }
+}
+
+template <class T>
+std::vector<T*> pointers_to(std::vector<T>& all) {
+  std::vector<T*> pointers;
+  for (T& one : all) pointers.push_back(&one);
+  return pointers;
+}
+
+template <class T>
+std::vector<const Launch*> launches_of(const std::vector<T*>& prepared) {
+  std::vector<const Launch*> launches;
+  for (const T* one : prepared) launches.push_back(one->launch);
+  return launches;
+}
+
+}  // namespace
+
 Executor::Executor(const Context& context, Modules& modules, device::Device& device, device::Plan plan,
                    std::shared_ptr<device::Arena> arena)
     : context_(context),
+      modules_(modules),
       device_(device),
       plan_(std::move(plan)),
       arena_(std::move(arena), plan_.arena_bytes) {
   upload_constants();
   prepare(plan_.steps);
-  std::vector<const Launch*> launches{&copying(), &ending()};
-  for (const auto& [step, all] : prepared_) {
-    for (const Prepared& prepared : all) launches.push_back(prepared.launch);
-  }
-  const std::vector<CUfunction> functions = modules.functions_of(launches);
-  copying_ = functions[0];
-  ending_ = functions[1];
-  size_t i = 2;
-  for (auto& [step, all] : prepared_) {
-    for (Prepared& prepared : all) prepared.made.function = functions[i++];
+  size_t feeds = 0, results = 0;
+  const auto count = [&](const Place& place) {
+    if (place.kind == Place::Kind::kFeed) feeds = std::max(feeds, place.index + 1);
+    if (place.kind == Place::Kind::kResult) results = std::max(results, place.index + 1);
+  };
+  for_each_place(plan_.steps, count);
+  before_ = exchanges(feeds, Base::kGivenFeed, Base::kFeed, Base::kFeedBytes);
+  behind_ = exchanges(results, Base::kResult, Base::kGivenResult, Base::kResultBytes);
+  behind_.push_back(prepared(ending(), {{Base::kTimeline, 0, 0}, {Base::kTimeline, 1, 0}}));
+  now(Base::kFeed).resize(feeds);
+  now(Base::kResult).resize(results);
+  if (is_flat_) {
+    merge();
+    compile(pointers_to(all_));
+  } else {
+    compile(single_launches());
   }
 }
 
@@ -55,9 +90,10 @@ void Executor::upload_constants() {
   constants_->write(0, all.data(), bytes);
 }
 
-Executor::Prepared Executor::prepared(const Launch& launch, CUfunction function, std::vector<Address> addresses) const {
+Executor::Prepared Executor::prepared(const Launch& launch, std::vector<Address> addresses) const {
+  const unsigned blocks = launch.is_cluster && !modules_.has_clusters() ? 1 : launch.blocks;
   const size_t count = std::max<size_t>(addresses.size(), 1);
-  Prepared prepared{&launch, std::move(addresses), {function, launch.blocks, launch.rows, launch.threads, {}}};
+  Prepared prepared{&launch, std::move(addresses), {nullptr, blocks, launch.rows, launch.threads, {}}};
   prepared.made.arguments.resize(count + std::max<size_t>(launch.numbers.size(), 1));
   std::copy(launch.numbers.begin(), launch.numbers.end(),
             prepared.made.arguments.begin() + static_cast<ptrdiff_t>(count));
@@ -76,10 +112,14 @@ void Executor::prepare(const std::vector<Step>& steps) {
                                   ? address_of(step.results[pointer.index])
                                   : Address{Base::kArena, 0, step.scratch + pointer.index});
         }
-        prepared_[&step].push_back(prepared(launch, nullptr, std::move(addresses)));
+        prepared_[&step].push_back(prepared(launch, std::move(addresses)));
       }
     } else if (step.kind == Step::Kind::kCopy) {
-      prepared_[&step] = copies_of({{address_of(step.operands[0]), address_of(step.results[0]), step.bytes}});
+      std::vector<Address> addresses(3 * kCopiesOfLaunch);
+      addresses[0] = address_of(step.operands[0]);
+      addresses[1] = address_of(step.results[0]);
+      addresses[2].offset = step.bytes;
+      prepared_[&step].push_back(prepared(copying(), std::move(addresses)));
     }
     for (const std::vector<Step>& region : step.regions) prepare(region);
   }
@@ -94,89 +134,96 @@ Executor::Address Executor::address_of(const Place& place) const {
     case Place::Kind::kConstant: return {Base::kZero, 0, constants_->address() + constant_offsets_[place.index]};
     case Place::Kind::kArena: return {Base::kArena, 0, place.index};
   }
-  return {Base::kZero, 0, 0};
+  return {};
 }
 
-std::vector<Executor::Prepared> Executor::copies_of(const std::vector<Copied>& arrays) const {
+// The copies of feeds or results.
+std::vector<Executor::Prepared> Executor::exchanges(size_t count, Base from, Base to, Base bytes) const {
   std::vector<Prepared> launches;
-  for (size_t first = 0; first < arrays.size(); first += kCopiesOfLaunch) {
-    const size_t count = std::min(arrays.size() - first, kCopiesOfLaunch);
-    std::vector<Address> addresses(2 * kCopiesOfLaunch, Address{Base::kZero, 0, 0});
-    launches.push_back(prepared(copying(), copying_, std::move(addresses)));
-    Prepared& made = launches.back();
-    size_t most = 0;
-    for (size_t i = 0; i < count; ++i) {
-      const Copied& array = arrays[first + i];
-      made.addresses[2 * i] = array.from;
-      made.addresses[2 * i + 1] = array.to;
-      made.made.arguments[2 * kCopiesOfLaunch + i] = array.bytes;
-      most = std::max(most, array.bytes);
+  for (size_t first = 0; first < count; first += kCopiesOfLaunch) {
+    std::vector<Address> addresses(3 * kCopiesOfLaunch);
+    for (size_t i = 0; i < std::min(count - first, kCopiesOfLaunch); ++i) {
+      addresses[3 * i] = {from, first + i, 0};
+      addresses[3 * i + 1] = {to, first + i, 0};
+      addresses[3 * i + 2] = {bytes, first + i, 0};
     }
-    made.made.blocks = blocks_of_copy(most);
+    launches.push_back(prepared(copying(), std::move(addresses)));
   }
   return launches;
 }
 
+std::vector<Executor::Prepared*> Executor::single_launches() {
+  std::vector<Prepared*> all = pointers_to(before_);
+  const auto add = [&](std::vector<Prepared>& launches) {
+    for (Prepared& launch : launches) all.push_back(&launch);
+  };
+  device::for_each_action(plan_.steps, [&](const Step& step) {
+    if (const auto found = prepared_.find(&step); found != prepared_.end()) add(found->second);
+  });
+  add(behind_);
+  return all;
+}
+
+// Makes all_ of the single launches. Neighbours that are small become one.
+void Executor::merge() {
+  std::vector<const Prepared*> small;
+  const auto end_small = [&] {
+    if (small.size() == 1) all_.push_back(*small[0]);
+    if (small.size() > 1) {
+      const Launch& launch = merged_.emplace_back(merged(launches_of(small)));
+      std::vector<Address> addresses;
+      for (const Prepared* one : small) addresses.insert(addresses.end(), one->addresses.begin(), one->addresses.end());
+      addresses.resize(launch.pointers.size());
+      all_.push_back(prepared(launch, std::move(addresses)));
+    }
+    small.clear();
+  };
+  for (const Prepared* one : single_launches()) {
+    if (!is_small(*one->launch)) {
+      end_small();
+      all_.push_back(*one);
+      continue;
+    }
+    small.push_back(one);
+    if (argument_bytes(launches_of(small)) <= kMostArguments) continue;
+    small.pop_back();
+    end_small();
+    small.push_back(one);
+  }
+  end_small();
+}
+
+void Executor::compile(const std::vector<Prepared*>& launches) {
+  const std::vector<CUfunction> functions = modules_.functions_of(launches_of(launches));
+  for (size_t i = 0; i < launches.size(); ++i) launches[i]->made.function = functions[i];
+}
+
 void Executor::locate(const device::Arguments& arguments, CUdeviceptr arena, const Timeline& timeline) {
-  now_[static_cast<size_t>(Base::kZero)] = {0};
-  now_[static_cast<size_t>(Base::kArena)] = {arena};
-  std::vector<CUdeviceptr>& variables = now_[static_cast<size_t>(Base::kVariable)];
+  now(Base::kZero) = {0};
+  now(Base::kArena) = {arena};
+  now(Base::kTimeline) = {timeline.count_address(), timeline.over_address()};
+  std::vector<CUdeviceptr>& variables = now(Base::kVariable);
   variables.resize(plan_.variables.size());
   for (size_t i = 0; i < variables.size(); ++i) variables[i] = arguments.variables[plan_.variables[i]]->address();
-  const bool other_feeds = exchange(arguments.feeds, feeds_, Base::kFeed, Base::kGivenFeed);
-  const bool other_results = exchange(arguments.results, results_, Base::kResult, Base::kGivenResult);
-  if (other_feeds || other_results || behind_.empty() || &timeline != timeline_) make_ends(timeline);
+  exchange(arguments.feeds, feeds_, Base::kFeed, Base::kGivenFeed, Base::kFeedBytes);
+  exchange(arguments.results, results_, Base::kResult, Base::kGivenResult, Base::kResultBytes);
 }
 
-// Returns whether other arrays than in the last run need a copy.
-bool Executor::exchange(std::span<const device::ArrayMemory> arrays, std::vector<Exchanged>& exchanged, Base base,
-                        Base given) {
-  std::vector<CUdeviceptr>&used = now_[static_cast<size_t>(base)], &own = now_[static_cast<size_t>(given)];
-  exchanged.resize(arrays.size());
-  used.resize(arrays.size());
-  own.resize(arrays.size());
-  bool changed = false;
-  for (size_t i = 0; i < arrays.size(); ++i) {
+void Executor::exchange(std::span<const device::ArrayMemory> arrays,
+                        std::vector<std::shared_ptr<device::Storage>>& copies, Base base, Base given, Base bytes) {
+  const size_t count = now(base).size();  // those that steps use
+  for (std::vector<CUdeviceptr>* addresses : {&now(given), &now(bytes)}) addresses->resize(count);
+  copies.resize(count);
+  for (size_t i = 0; i < count; ++i) {
     device::Storage& storage = *arrays[i].storage;
-    own[i] = used[i] = storage.address() + arrays[i].layout.offset;
+    const CUdeviceptr address = storage.address() + arrays[i].layout.offset;
     const bool is_of_host = storage.host_bytes() != nullptr;
-    if (is_of_host != (exchanged[i].copy != nullptr)) {
-      host::wait_for(last_);  // which may use the copy
-      exchanged[i].bytes = arrays[i].layout.packed_bytes();
-      exchanged[i].copy = is_of_host ? device_.allocate(exchanged[i].bytes) : nullptr;
-      if (is_of_host && !exchanged[i].copy) throw std::bad_alloc();
-      changed = true;
-    }
-    if (is_of_host) used[i] = exchanged[i].copy->address();
+    if (is_of_host && !copies[i]) copies[i] = device_.allocate(arrays[i].layout.packed_bytes());
+    if (is_of_host && !copies[i]) throw std::bad_alloc();
+    now(given)[i] = address;
+    now(base)[i] = is_of_host ? copies[i]->address() : address;
+    now(bytes)[i] = is_of_host ? arrays[i].layout.packed_bytes() : 0;
   }
-  return changed;
-}
-
-void Executor::make_ends(const Timeline& timeline) {
-  graph_.reset();
-  const auto copied = [](const std::vector<Exchanged>& exchanged, Base from, Base to) {
-    std::vector<Copied> arrays;
-    for (size_t i = 0; i < exchanged.size(); ++i) {
-      if (exchanged[i].copy && exchanged[i].bytes > 0) arrays.push_back({{from, i, 0}, {to, i, 0}, exchanged[i].bytes});
-    }
-    return arrays;
-  };
-  before_ = copies_of(copied(feeds_, Base::kGivenFeed, Base::kFeed));
-  behind_ = copies_of(copied(results_, Base::kResult, Base::kGivenResult));
-  // The last launch also counts the run.
-  const Address ended[] = {{Base::kZero, 0, timeline.count_address()}, {Base::kZero, 0, timeline.over_address()}};
-  const bool joins = behind_.size() == 1 && behind_[0].made.blocks == 1;
-  Prepared last =
-      prepared(ending(), ending_, std::vector<Address>(2 * kCopiesOfLaunch + 2, Address{Base::kZero, 0, 0}));
-  if (joins) {
-    std::copy(behind_[0].addresses.begin(), behind_[0].addresses.end(), last.addresses.begin());
-    std::copy_n(behind_[0].made.arguments.begin() + 2 * kCopiesOfLaunch, kCopiesOfLaunch,
-                last.made.arguments.begin() + 2 * kCopiesOfLaunch + 2);
-    behind_.clear();
-  }
-  std::copy(std::begin(ended), std::end(ended), last.addresses.end() - 2);
-  behind_.push_back(std::move(last));
-  timeline_ = &timeline;
 }
 
 bool Executor::update(Prepared& prepared) const {
@@ -185,10 +232,7 @@ bool Executor::update(Prepared& prepared) const {
     changed = changed || prepared.made.arguments[i] != argument;
     prepared.made.arguments[i] = argument;
   };
-  for (size_t i = 0; i < prepared.addresses.size(); ++i) {
-    const Address& address = prepared.addresses[i];
-    set(i, now_[static_cast<size_t>(address.base)][address.index] + address.offset);
-  }
+  for (size_t i = 0; i < prepared.addresses.size(); ++i) set(i, at(prepared.addresses[i]));
   if (prepared.launch->is_fresh) {
     const ir::RandomState state = ir::random_state(std::random_device()());
     for (size_t i = 0; i < state.size(); ++i) set(prepared.addresses.size() + i, static_cast<uint64_t>(state[i]));
@@ -205,28 +249,18 @@ void Executor::launch(Prepared& prepared, CUstream stream) const {
                "cuLaunchKernel");
 }
 
-// All launches of a run as one of the driver's.
 void Executor::launch_all(CUstream stream) {
+  if (all_.size() == 1) return launch(all_[0], stream);
+  std::vector<size_t> changed;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    if (update(all_[i])) changed.push_back(i);
+  }
   if (!graph_) {
-    nodes_.clear();
-    const auto add = [&](std::vector<Prepared>& all) {
-      for (Prepared& prepared : all) nodes_.push_back(&prepared);
-    };
-    add(before_);
-    for (const Step& step : plan_.steps) {
-      if (const auto found = prepared_.find(&step); found != prepared_.end()) add(found->second);
-    }
-    add(behind_);
     std::vector<const PreparedLaunch*> launches;
-    for (Prepared* prepared : nodes_) {
-      update(*prepared);
-      launches.push_back(&prepared->made);
-    }
+    for (const Prepared& prepared : all_) launches.push_back(&prepared.made);
     graph_ = std::make_unique<LaunchGraph>(context_, launches);
   } else {
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      if (update(*nodes_[i])) graph_->update(i, nodes_[i]->made);
-    }
+    for (const size_t i : changed) graph_->update(i, all_[i].made);
   }
   graph_->begin(stream);
 }
@@ -329,10 +363,7 @@ struct Executor::Run {
     return std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
   }
 
-  CUdeviceptr at(const Place& place) const {
-    const Address address = executor.address_of(place);
-    return executor.now_[static_cast<size_t>(address.base)][address.index] + address.offset;
-  }
+  CUdeviceptr at(const Place& place) const { return executor.at(executor.address_of(place)); }
 
   void synchronize() const { driver.check(driver.synchronize(stream), "cuStreamSynchronize"); }
   int64_t elapsed() const {
@@ -359,6 +390,9 @@ bool Executor::run(const device::Arguments& arguments, device::Stream& stream, d
   return true;
 }
 
-void Executor::set_profiling(bool on) { times_.assign(on ? Run::actions(plan_.steps) : 0, {}); }
+void Executor::set_profiling(bool on) {
+  if (on && is_flat_) compile(single_launches());
+  times_.assign(on ? Run::actions(plan_.steps) : 0, {});
+}
 
 }  // namespace alloy::cuda

@@ -31,15 +31,26 @@ class Executor final : public device::Executor {
 
  private:
   // What an address of a launch is counted from. Feeds and results in the host's memory are copied, before and behind
-  // the steps, to and from memory of the GPU; kFeed and kResult are what the steps use.
-  enum class Base : uint8_t { kZero, kArena, kFeed, kResult, kVariable, kGivenFeed, kGivenResult };
-  static constexpr size_t kBases = 7;
-  struct Address {
-    Base base;
-    size_t index;
-    uint64_t offset;
+  // the steps, to and from memory of the GPU: kFeed and kResult are what the steps use, kGivenFeed and kGivenResult the
+  // run's arrays, and the bytes to copy are numbers beside them.
+  enum class Base : uint8_t {
+    kZero,
+    kArena,
+    kFeed,
+    kResult,
+    kVariable,
+    kGivenFeed,
+    kGivenResult,
+    kFeedBytes,
+    kResultBytes,
+    kTimeline
   };
-  using Bases = std::array<std::vector<CUdeviceptr>, kBases>;
+  static constexpr size_t kBases = 10;
+  struct Address {
+    Base base = Base::kZero;
+    size_t index = 0;
+    uint64_t offset = 0;
+  };
 
   // A launch, with the addresses and numbers that its function gets.
   struct Prepared {
@@ -48,53 +59,52 @@ class Executor final : public device::Executor {
     PreparedLaunch made;
   };
 
-  // A feed or result, and its copy in memory of the GPU if the host can address it.
-  struct Exchanged {
-    size_t bytes = 0;
-    std::shared_ptr<device::Storage> copy;
-  };
-
-  // Bytes that a launch copies.
-  struct Copied {
-    Address from, to;
-    size_t bytes;
-  };
-
   struct Run;
 
   void prepare(const std::vector<device::Step>& steps);
-  Prepared prepared(const Launch& launch, CUfunction function, std::vector<Address> addresses) const;
+  Prepared prepared(const Launch& launch, std::vector<Address> addresses) const;
   Address address_of(const device::Place& place) const;
   void upload_constants();
+  std::vector<Prepared> exchanges(size_t count, Base from, Base to, Base bytes) const;
+  void merge();
+  void compile(const std::vector<Prepared*>& launches);
+  std::vector<Prepared*> single_launches();
 
   // Sets now_ to the addresses of a run.
   void locate(const device::Arguments& arguments, CUdeviceptr arena, const Timeline& timeline);
-  bool exchange(std::span<const device::ArrayMemory> arrays, std::vector<Exchanged>& exchanged, Base base, Base given);
-  void make_ends(const Timeline& timeline);
-  std::vector<Prepared> copies_of(const std::vector<Copied>& arrays) const;
+  void exchange(std::span<const device::ArrayMemory> arrays, std::vector<std::shared_ptr<device::Storage>>& copies,
+                Base base, Base given, Base bytes);
   // Sets the arguments to the addresses of the run; true if any has changed.
   bool update(Prepared& prepared) const;
   void launch(Prepared& prepared, CUstream stream) const;
   void launch_all(CUstream stream);
 
+  std::vector<CUdeviceptr>& now(Base base) { return now_[static_cast<size_t>(base)]; }
+  CUdeviceptr at(const Address& address) const {
+    return now_[static_cast<size_t>(address.base)][address.index] + address.offset;
+  }
+
   const Context& context_;
+  Modules& modules_;
   device::Device& device_;
   const device::Plan plan_;
   device::ArenaShare arena_;
   std::shared_ptr<device::Storage> constants_;
   std::vector<size_t> constant_offsets_;
-  CUfunction copying_ = nullptr, ending_ = nullptr;
 
+  // Launches one by one: of each step, before the steps, and behind them.
   std::unordered_map<const device::Step*, std::vector<Prepared>> prepared_;
-  std::vector<Exchanged> feeds_, results_;
-  const Timeline* timeline_ = nullptr;     // of the last run
-  std::vector<Prepared> before_, behind_;  // copies of feeds; copies of results, and the count of runs
-  Bases now_;                              // of the last run
-  bool is_flat_ = true;                    // the host takes no part in the steps
-  std::unique_ptr<LaunchGraph> graph_;     // of all launches; null if it must be made
-  std::vector<Prepared*> nodes_;           // of the graph
-  host::FenceRef last_;                    // the end of the last run
-  std::vector<device::StepTime> times_;    // empty without profiling
+  std::vector<Prepared> before_, behind_;
+  bool is_flat_ = true;  // the host takes no part in the steps
+  // All launches of a run, of which small ones are merged; empty if the host takes part.
+  std::deque<Launch> merged_;
+  std::vector<Prepared> all_;
+  std::unique_ptr<LaunchGraph> graph_;  // of several; made by the first run
+
+  std::array<std::vector<CUdeviceptr>, kBases> now_;
+  std::vector<std::shared_ptr<device::Storage>> feeds_, results_;  // memory of the GPU for arrays of the host
+  host::FenceRef last_;                                            // the end of the last run
+  std::vector<device::StepTime> times_;                            // empty without profiling
 };
 
 }  // namespace alloy::cuda

@@ -50,8 +50,9 @@ void Modules::load(const std::vector<const Launch*>& launches) {
   std::vector<std::future<std::vector<char>>> compiled;
   const host::BlockSignals blocked;  // they are for the program's own threads
   for (const std::vector<const Launch*>& part : parts) {
-    compiled.push_back(
-        std::async(std::launch::async, [this, &part] { return compile_once(nvrtc, source_of(part), architecture_); }));
+    compiled.push_back(std::async(std::launch::async, [this, &part] {
+      return compile_once(nvrtc, source_of(part), "sm_" + std::to_string(architecture_));
+    }));
   }
   const Driver& driver = context_.enter();
   for (size_t i = 0; i < parts.size(); ++i) {

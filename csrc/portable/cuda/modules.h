@@ -14,9 +14,11 @@ namespace alloy::cuda {
 // Keeps every function as long as the process lives, since programs often share them.
 class Modules {
  public:
-  // The architecture is one such as "sm_90".
-  Modules(const Context& context, std::string architecture)
-      : context_(context), architecture_(std::move(architecture)) {}
+  // The architecture is 10 * major + minor.
+  Modules(const Context& context, int architecture) : context_(context), architecture_(architecture) {}
+
+  // True if blocks of the device can be clusters.
+  bool has_clusters() const { return architecture_ >= 90; }
 
   // The functions of these launches. Throws std::runtime_error.
   std::vector<CUfunction> functions_of(const std::vector<const Launch*>& launches);
@@ -25,7 +27,7 @@ class Modules {
   void load(const std::vector<const Launch*>& launches);
 
   const Context& context_;
-  const std::string architecture_;
+  const int architecture_;
   std::mutex mutex_;
   std::unordered_map<std::string, CUfunction> functions_;  // by name
 };

@@ -51,6 +51,7 @@ uint64_t hash_of(std::string_view bytes) {
 std::string name_of(const Launch& launch) {
   std::string text = text_of(launch);
   for (const char* library : launch.libraries) text += library;
+  for (const std::string& function : launch.functions) text += function;
   char name[32];
   std::snprintf(name, sizeof name, "alloy_%016llx", static_cast<unsigned long long>(hash_of(text)));
   return name;
@@ -58,15 +59,18 @@ std::string name_of(const Launch& launch) {
 
 std::string source_of(const std::vector<const Launch*>& launches) {
   std::vector<std::string_view> libraries;
-  std::set<std::string> functions;
+  std::set<std::string> inner, functions;
   for (const Launch* launch : launches) {
     for (const std::string_view library : launch->libraries) {
       if (std::find(libraries.begin(), libraries.end(), library) == libraries.end()) libraries.push_back(library);
     }
-    functions.insert("extern \"C\" __global__ void __launch_bounds__(256) " + name_of(*launch) + text_of(*launch));
+    inner.insert(launch->functions.begin(), launch->functions.end());
+    functions.insert(std::string("extern \"C\" __global__ void __launch_bounds__(256) ") +
+                     (launch->is_cluster ? "ALLOY_CLUSTER " : "") + name_of(*launch) + text_of(*launch));
   }
   std::string source = kVocabulary;
   for (const std::string_view library : libraries) source += library;
+  for (const std::string& function : inner) source += function;
   for (const std::string& function : functions) source += function;
   return source;
 }

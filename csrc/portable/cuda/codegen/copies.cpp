@@ -1,6 +1,6 @@
 #include "cuda/codegen/copies.h"
 
-#include <algorithm>
+#include "cuda/codegen/merged.h"
 
 namespace alloy::cuda {
 namespace {
@@ -15,42 +15,30 @@ __device__ inline void copy_array(const char* from, char* to, i64 bytes) {
   for (i64 i = 16 * lines + first_index(); i < bytes; i += index_step()) to[i] = from[i];
 }
 
-__device__ inline void copy_arrays(char* const* p, const i64* n) {
-#pragma unroll
-  for (int i = 0; i < 8; ++i) copy_array(p[2 * i], p[2 * i + 1], n[i]);
-}
-
-// The host sees the copies before it sees the count.
+// The host sees all that was written before it sees the count.
 __device__ inline void end_run(u64* count, volatile u64* over) {
+  if (first_index() != 0) return;
   __threadfence_system();
-  __syncthreads();
-  if (threadIdx.x == 0) *over = ++*count;
+  *over = ++*count;
 }
 )cuda";
 
 }  // namespace
 
-static_assert(kCopiesOfLaunch == 8, "the text has this number");
-
 const Launch& copying() {
   static const Launch launch{{kCopies},
-                             "  copy_arrays(p, n);\n",
-                             std::vector<Pointer>(2 * kCopiesOfLaunch),
-                             std::vector<int64_t>(kCopiesOfLaunch)};
+                             "  for (int i = 0; i < " + std::to_string(kCopiesOfLaunch) +
+                                 "; ++i) copy_array(p[3 * i], p[3 * i + 1], (i64)p[3 * i + 2]);\n",
+                             std::vector<Pointer>(3 * kCopiesOfLaunch),
+                             {},
+                             kMergedBlocks};
   return launch;
 }
 
 const Launch& ending() {
-  static const Launch launch{{kCopies},
-                             "  copy_arrays(p, n);\n  end_run((u64*)p[16], (volatile u64*)p[17]);\n",
-                             std::vector<Pointer>(2 * kCopiesOfLaunch + 2),
-                             std::vector<int64_t>(kCopiesOfLaunch)};
+  static const Launch launch{
+      {kCopies}, "  end_run((u64*)p[0], (volatile u64*)p[1]);\n", std::vector<Pointer>(2), {}, 1};
   return launch;
-}
-
-unsigned blocks_of_copy(size_t bytes) {
-  constexpr size_t kOfBlock = 16 << 10;
-  return static_cast<unsigned>(std::clamp<size_t>((bytes + kOfBlock - 1) / kOfBlock, 1, 256));
 }
 
 }  // namespace alloy::cuda

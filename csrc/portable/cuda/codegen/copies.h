@@ -7,12 +7,10 @@ namespace alloy::cuda {
 
 inline constexpr size_t kCopiesOfLaunch = 8;
 
-// Copies up to kCopiesOfLaunch arrays. Addresses: from and to, for each; numbers: the bytes of each.
+// Copies up to kCopiesOfLaunch arrays. For each: the addresses from which and to which, and the bytes as an address.
 const Launch& copying();
-// The same in one block, and then adds 1 to a count and writes it to the host's memory: that is where a run is over.
-// Two more addresses: of the count, and in the host's memory.
+// Adds 1 to a count and writes it to the host's memory, behind all that was written before. Addresses: of the count,
+// and in the host's memory.
 const Launch& ending();
-// The blocks for a copy whose largest array has this many bytes.
-unsigned blocks_of_copy(size_t bytes);
 
 }  // namespace alloy::cuda

@@ -280,6 +280,7 @@ class Call {
     if (batch_ * units_ == 0 || launch_.numbers[0] == 0) return code;
     launch_.body += ");\n";
     launch_.blocks = static_cast<unsigned>(std::min<int64_t>(batch_, 1 << 16));
+    launch_.takes_any_grid = false;
     launch_.threads = units_ <= 64 ? 64 : units_ <= 128 ? 128 : 256;
     code.launches.push_back(std::move(launch_));
     return code;

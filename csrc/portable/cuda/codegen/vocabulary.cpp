@@ -280,6 +280,18 @@ __device__ inline A merged_in_block(A own, A* shared, const Merge& merge) {
   }
   return shared[0];
 }
+
+// ---- threads of a merged launch: all see what the others wrote before ----
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define ALLOY_CLUSTER __cluster_dims__(8, 1, 1)
+__device__ inline void merged_barrier() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+#else
+#define ALLOY_CLUSTER
+__device__ inline void merged_barrier() { __syncthreads(); }
+#endif
 )cuda";
 
 }  // namespace alloy::cuda
