@@ -26,6 +26,7 @@ class Executor final : public device::Executor {
 
   const device::Plan& plan() const override { return plan_; }
   bool run(const device::Arguments& arguments, device::Stream& stream, device::Outcome& outcome) override;
+  bool returns_at_once() const override { return is_flat_ && times_.empty(); }
   void set_profiling(bool on) override;
   std::vector<device::StepTime> times() const override { return times_; }
 

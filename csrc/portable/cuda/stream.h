@@ -44,6 +44,9 @@ class Stream final : public device::Stream {
 
   host::Status run(ir::Callable work) override { return items_.run(work); }
   host::Status submit(std::function<void()> work) override { return items_.submit(std::move(work)); }
+  host::Status begin(std::function<void()> work) override {
+    return items_.run_if_idle(work) ? host::Status() : items_.submit(std::move(work));
+  }
   host::FenceRef fence() override;
   void follow(const host::FenceRef& fence) override;
 

@@ -78,6 +78,9 @@ class Stream {
   // Runs the item `work` later and returns at once; fails as run does.
   virtual host::Status submit(std::function<void()> work) = 0;
 
+  // The same for work that only begins something on the device: the calling thread may run it if the stream is idle.
+  virtual host::Status begin(std::function<void()> work) { return submit(std::move(work)); }
+
   // The end of all that has begun on the device so far.
   virtual host::FenceRef fence() { return nullptr; }
   // Lets what begins on the device from now on wait for the fence, which may be another stream's.

@@ -67,6 +67,9 @@ class Executor {
   // returned, it tells the outcome instead.
   virtual bool run(const Arguments& arguments, Stream& stream, Outcome& outcome) = 0;
 
+  // True if a run does not wait for the device.
+  virtual bool returns_at_once() const { return false; }
+
   // Sets whether runs measure the times of their steps from now on.
   virtual void set_profiling(bool on) = 0;
   // Of all calls and copies, in the order of for_each_action(); empty without profiling.

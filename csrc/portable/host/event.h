@@ -60,6 +60,7 @@ class EventList {
 
   // True if there are no waits and no signals.
   bool empty() const noexcept { return waits_.empty() && signals_.empty(); }
+  bool has_waits() const noexcept { return !waits_.empty(); }
 
   // Blocks until all waits are satisfied but for the ends of work that has begun, and calls `follow` with these; fails
   // if the process ends first.

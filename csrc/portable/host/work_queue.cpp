@@ -259,24 +259,27 @@ WorkQueue::~WorkQueue() {
   state_->work_added.notify_one();
 }
 
+bool WorkQueue::run_if_idle(ir::Callable work) {
+  if (!begin_use().ok()) return false;
+  QueueState& state = *state_;
+  {
+    std::lock_guard lock(state.mutex);
+    if (state.busy || !state.items.empty()) return false;
+    state.busy = true;
+    ++state.given;
+  }
+  const DirectRun turn(state);
+  work();
+  return true;
+}
+
 Status WorkQueue::run(ir::Callable work) {
   if (Status status = begin_use(); !status.ok()) return status;
-  QueueState& state = *state_;
   if (is_calling()) {
     work();
     return {};
   }
-  {
-    std::unique_lock lock(state.mutex);
-    if (!state.busy && state.items.empty()) {
-      state.busy = true;
-      ++state.given;
-      lock.unlock();
-      const DirectRun turn(state);
-      work();
-      return {};
-    }
-  }
+  if (run_if_idle(work)) return {};
   if (Status status = submit([&work] { work(); }); !status.ok()) return status;
   return wait();
 }

@@ -33,6 +33,9 @@ class WorkQueue {
   // item of this queue makes the call. Fails, without running `work`, after a fork and at the end of the process.
   Status run(ir::Callable work);
 
+  // Runs `work` on the calling thread if the queue is idle; returns false if it is not, or if run would fail.
+  bool run_if_idle(ir::Callable work);
+
   // Runs `work` later and returns at once; fails as run does.
   Status submit(std::function<void()> work);
 

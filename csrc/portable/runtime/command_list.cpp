@@ -40,9 +40,10 @@ double CommandList::end_time() const {
   return end_time_;
 }
 
-bool CommandList::add(Command command) {
+bool CommandList::add(Command command, bool waits) {
   std::lock_guard lock(mutex_);
   if (phase_ >= Phase::kCommitted) return false;
+  waits_ = waits_ || waits;
   commands_.push_back(std::move(command));
   return true;
 }
@@ -76,7 +77,8 @@ host::Status CommandList::commit(device::Stream& stream, Observer observer) {
       return {};
     }
   }
-  host::Status status = stream.submit([self = shared_from_this(), &stream] { self->execute(stream); });
+  const auto run = [self = shared_from_this(), &stream] { self->execute(stream); };
+  host::Status status = waits_ ? stream.submit(run) : stream.begin(run);
   if (!status.ok()) {
     const Observer dropped = std::exchange(observer_, {});  // drops what keeps the list's owner alive
     outcome_.fail(status);

@@ -40,8 +40,9 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   // Computes at once or begins something on the stream. It is called even if the outcome is a failure already.
   using Command = std::function<void(device::Stream& stream, device::Outcome& outcome)>;
 
-  // Adds a command; false if the list is already committed. It is destroyed after the end of the list.
-  bool add(Command command);
+  // Adds a command; false if the list is already committed. It is destroyed after the end of the list. If no command
+  // waits, neither for the device nor for anything else, the thread that commits the list may run it.
+  bool add(Command command, bool waits = true);
 
   // Reserves the next turn of `stream`, which then waits for the commit. A second call does nothing.
   host::Status enqueue(device::Stream& stream);
@@ -74,6 +75,7 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   bool has_place_ = false;
   bool abandoned_ = false;
   bool handled_ = false;
+  bool waits_ = false;
   device::Outcome outcome_;
   double scheduled_time_ = 0;
   double start_time_ = 0;

@@ -213,6 +213,12 @@ void Run::operator()(device::Stream& stream, device::Outcome& outcome, const hos
   events.signal_all_after(stream.fence());
 }
 
+bool Run::returns_at_once() const {
+  const auto is_packed = [](const device::ArrayMemory& memory) { return memory.layout.is_packed(); };
+  return program_->returns_at_once() && overwritten_.empty() && std::all_of(feeds_.begin(), feeds_.end(), is_packed) &&
+         std::all_of(results_.begin(), results_.end(), is_packed);
+}
+
 host::Status Run::run_now(device::Stream& stream, device::Outcome& outcome, const host::EventList& events) const {
   host::FenceRef end;
   const host::Status status = stream.run([&] {

@@ -108,6 +108,8 @@ class Run {
   // there is a condition and it is false by then, computes nothing.
   void operator()(device::Stream& stream, device::Outcome& outcome, const host::EventList& events,
                   const std::function<bool()>& condition = nullptr) const;
+  // True if the call returns without waiting for the device, but for events.
+  bool returns_at_once() const;
   // Runs in the stream's turn and returns when the run is over; fails as Stream::run does.
   host::Status run_now(device::Stream& stream, device::Outcome& outcome, const host::EventList& events = {}) const;
 

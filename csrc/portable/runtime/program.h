@@ -33,6 +33,7 @@ class Program {
   // Like device::Executor's, except that run() plans the graph again if the device has changed, and then throws what
   // the constructor throws.
   void run(const device::Arguments& arguments, device::Stream& stream, device::Outcome& outcome);
+  bool returns_at_once() const { return executor_->returns_at_once(); }
   void set_profiling(bool on);
   std::vector<device::StepTime> times() const { return executor_->times(); }
 

@@ -67,9 +67,14 @@ void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, 
     }];
   }
   const host::EventList& events = events_of(descriptor);
-  encode_on_stream(buffer,
-                   [run = prepared.run, events, condition = condition_of(buffer)](
-                       device::Stream& stream, device::Outcome& outcome) { run(stream, outcome, events, condition); });
+  const auto condition = condition_of(buffer);
+  const bool waits = condition != nullptr || events.has_waits() || !prepared.run.returns_at_once();
+  encode_on_stream(
+      buffer,
+      [run = prepared.run, events, condition](device::Stream& stream, device::Outcome& outcome) {
+        run(stream, outcome, events, condition);
+      },
+      waits);
 }
 
 }  // namespace alloy::facade

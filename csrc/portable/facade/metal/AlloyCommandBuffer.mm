@@ -77,13 +77,13 @@ id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_p
 
 namespace {
 
-void add(AlloyCommandBuffer* buffer, runtime::CommandList::Command command) {
+void add(AlloyCommandBuffer* buffer, runtime::CommandList::Command command, bool waits = true) {
   auto in_pool = [command = std::move(command)](device::Stream& stream, device::Outcome& outcome) {
     @autoreleasepool {
       command(stream, outcome);
     }
   };
-  if (!commands_of(buffer)->add(std::move(in_pool))) {
+  if (!commands_of(buffer)->add(std::move(in_pool), waits)) {
     raise_invalid(@"[MTLCommandBuffer] Nothing can be encoded after commit.");
   }
 }
@@ -99,10 +99,10 @@ runtime::CommandList::Command on_host(std::function<host::Status()> work) {
 
 }  // namespace
 
-void encode_on_stream(id<MTLCommandBuffer> buffer, runtime::CommandList::Command command) {
+void encode_on_stream(id<MTLCommandBuffer> buffer, runtime::CommandList::Command command, bool waits) {
   AlloyCommandBuffer* owner = require_command_buffer(buffer);
   require_no_encoder(owner, @"MTLCommandBuffer");
-  add(owner, std::move(command));
+  add(owner, std::move(command), waits);
 }
 
 void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work) {

@@ -130,7 +130,7 @@ MTLSizeAndAlign heap_size_and_align(id<MTLDevice> device, size_t length);
 
 // Adds a command to the command buffer that `buffer` stands for; raises after the commit. It is called as an item of
 // the stream, in an autorelease pool. After a failure, the command buffer's error is set. It may not raise or throw.
-void encode_on_stream(id<MTLCommandBuffer> buffer, runtime::CommandList::Command command);
+void encode_on_stream(id<MTLCommandBuffer> buffer, runtime::CommandList::Command command, bool waits = true);
 // The same for work of the host, which begins when all that was encoded before is over, and is skipped after a failure.
 void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work);
 // Waits until the commands are over, but not for handlers.
