@@ -109,9 +109,8 @@ struct Filters {
 };
 
 struct ResultPlaces {
-  float* y;
   const Convolution& c;
-  __device__ float* row(i64, i64 i) const { return y + in_result(c, position_of(c, i)); }
+  __device__ i64 row(i64, i64 i) const { return in_result(c, position_of(c, i)); }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.result_channel; }
 };
 
@@ -156,9 +155,8 @@ struct Channels {
 };
 
 struct SourcePlaces {
-  float* x;
   const Convolution& c;
-  __device__ float* row(i64, i64 i) const { return x + in_source(c, pixel_of(c, i)); }
+  __device__ i64 row(i64, i64 i) const { return in_source(c, pixel_of(c, i)); }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.channels + i) * c.source_channel; }
 };
 
@@ -199,11 +197,10 @@ struct Incoming {
 };
 
 struct WeightsPlaces {
-  float* w;
   const Convolution& c;
-  __device__ float* row(i64, i64 i) const {
+  __device__ i64 row(i64, i64 i) const {
     const Tap tap = tap_of(c, i, c.channels);
-    return w + place_of(c, tap) + tap.channel * c.weights_in;
+    return place_of(c, tap) + tap.channel * c.weights_in;
   }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.weights_out; }
 };
@@ -379,7 +376,7 @@ Code in_tiles(const Sizes& sizes, const std::string& left, const std::string& ri
   append_product(code, {{kWindows, kConvolution, kTiles},
                         left,
                         right,
-                        places + "{(float*)p[2], *(const Convolution*)(n + 5)}",
+                        places + "{*(const Convolution*)(n + 5)}",
                         {operand(0), operand(1), result(0)},
                         sizes.numbers,
                         rows,

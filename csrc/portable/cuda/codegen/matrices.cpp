@@ -28,9 +28,8 @@ struct StackedMatrix {
 };
 
 struct PackedPlaces {
-  float* to;
   i64 rows, columns;
-  __device__ float* row(i64 matrix, i64 i) const { return to + (matrix * rows + i) * columns; }
+  __device__ i64 row(i64 matrix, i64 i) const { return (matrix * rows + i) * columns; }
   __device__ i64 column(i64, i64 i) const { return i; }
 };
 )cuda";
@@ -125,7 +124,7 @@ Code code_of_matmul(const Op& op) {
   Product product{{kStacks},
                   matrix(0, !ta),
                   matrix(1, tb),
-                  "PackedPlaces{(float*)p[2], n[0], n[1]}",
+                  "PackedPlaces{n[0], n[1]}",
                   {operand(0), operand(1), result(0)},
                   {ta ? 1 : inner, ta ? rows : 1, tb ? inner : 1, tb ? 1 : columns},
                   rows,

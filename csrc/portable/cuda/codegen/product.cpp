@@ -13,7 +13,8 @@ struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 // A left matrix M has types Line and Term and functions line(matrix, row), term(k) and at(line, term); of a right
 // matrix a line is a column. If M::kAlong, neighbouring threads read neighbouring terms, and a thread has one term of
 // each tile; else they read neighbouring lines, and a thread has one line. The places of results have row(matrix, row),
-// where a row begins, and column(matrix, column), the distance from there.
+// the index of a row's first element, and column(matrix, column), the distance from there. finish(index, x) takes each
+// element of the result.
 
 // What a thread copies of a tile of LINES lines and 16 terms.
 template <class M, int LINES>
@@ -52,8 +53,9 @@ struct TileLoader {
 };
 
 // A block computes 16 R x 16 R elements, a thread R x R of them: four neighbours in each 64. R is 4 or 8.
-template <int R, class A, class B, class Places>
-__device__ inline void product(const A& a, const B& b, const Places& places, float* parts, const ProductSize& size) {
+template <int R, class A, class B, class Places, class Finish>
+__device__ inline void product(const A& a, const B& b, const Places& places, const Finish& finish, float* parts,
+                               const ProductSize& size) {
   const int kLines = 16 * R;
   __shared__ __align__(16) float left[16][kLines + 4], right[16][kLines + 4];
   const i64 across = (size.columns + kLines - 1) / kLines, tiles = across * ((size.rows + kLines - 1) / kLines);
@@ -90,26 +92,27 @@ __device__ inline void product(const A& a, const B& b, const Places& places, flo
     for (int i = 0; i < R; ++i) {
       const i64 row = first_row + i / 4 * 64 + ty * 4 + i % 4;
       if (row >= size.rows) continue;
-      float* const to = places.row(matrix, row);
+      const i64 to = places.row(matrix, row);
 #pragma unroll
       for (int j = 0; j < R; ++j) {
         const i64 column = first_column + j / 4 * 64 + tx * 4 + j % 4;
         if (column >= size.columns) continue;
-        if (size.parts == 1) to[places.column(matrix, column)] = sums[i][j];
+        if (size.parts == 1) finish(to + places.column(matrix, column), sums[i][j]);
         else parts[((blockIdx.y * size.matrices + matrix) * size.rows + row) * size.columns + column] = sums[i][j];
       }
     }
   }
 }
 
-template <class Places>
-__device__ inline void sum_parts(const float* parts, const Places& places, const ProductSize& size) {
+template <class Places, class Finish>
+__device__ inline void sum_parts(const float* parts, const Places& places, const Finish& finish,
+                                 const ProductSize& size) {
   const i64 count = size.matrices * size.rows * size.columns;
   for (i64 i = first_index(); i < count; i += index_step()) {
     double sum = 0;
     for (i64 part = 0; part < size.parts; ++part) sum += parts[part * count + i];
     const i64 line = quotient(i, size.columns), matrix = quotient(line, size.rows);
-    places.row(matrix, line - matrix * size.rows)[places.column(matrix, i - line * size.columns)] = (float)sum;
+    finish(places.row(matrix, line - matrix * size.rows) + places.column(matrix, i - line * size.columns), (float)sum);
   }
 }
 )cuda";
@@ -136,17 +139,17 @@ void append_product(Code& code, const Product& product) {
   }
   Launch launch{libraries,
                 "  product<" + std::string(is_large ? "8" : "4") + ">(" + product.left + ", " + product.right + ", " +
-                    product.places + ", " + (parts > 1 ? "(float*)" + at_parts : "nullptr") +
+                    product.places + ", " + product.finish + ", " + (parts > 1 ? "(float*)" + at_parts : "nullptr") +
                     ", *(const ProductSize*)n);\n",
                 pointers, numbers};
   launch.blocks = static_cast<unsigned>(std::min<int64_t>(blocks, 1 << 30));
   launch.rows = static_cast<unsigned>(parts);
   code.launches.push_back(std::move(launch));
   if (parts == 1) return;
-  code.launches.push_back(
-      launch_for(product.matrices * product.rows * product.columns, libraries,
-                 "  sum_parts((const float*)" + at_parts + ", " + product.places + ", *(const ProductSize*)n);\n",
-                 std::move(pointers), std::move(numbers)));
+  code.launches.push_back(launch_for(product.matrices * product.rows * product.columns, libraries,
+                                     "  sum_parts((const float*)" + at_parts + ", " + product.places + ", " +
+                                         product.finish + ", *(const ProductSize*)n);\n",
+                                     std::move(pointers), std::move(numbers)));
 }
 
 }  // namespace alloy::cuda
