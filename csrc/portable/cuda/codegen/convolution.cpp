@@ -12,6 +12,7 @@ namespace {
 using ir::Attr;
 using ir::Dims;
 using ir::Op;
+using ir::OpCode;
 
 constexpr char kConvolution[] = R"cuda(
 // Numbers of images, groups, channels of a group and filters of a group; steps; then three axes.
@@ -330,7 +331,6 @@ struct Sizes {
   bool channels_last, filters_last;  // of the source, of the result
 
   Sizes(const Op& op, const Dims& x, const Dims& w, const Dims& y) {
-    require_float(op);
     const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
     const ir::WeightsAxes weights = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
     const Dims steps_x = steps_of(x), steps_w = steps_of(w), steps_y = steps_of(y);
@@ -370,20 +370,17 @@ std::string matrix_of(const std::string& name, bool along, int pointer) {
          "], *(const Convolution*)(n + 5)}";
 }
 
-Code in_tiles(const Sizes& sizes, const std::string& left, const std::string& right, const std::string& places,
-              int64_t rows, int64_t columns, int64_t inner) {
-  Code code;
-  append_product(code, {{kWindows, kConvolution, kTiles},
-                        left,
-                        right,
-                        places + "{*(const Convolution*)(n + 5)}",
-                        {operand(0), operand(1), result(0)},
-                        sizes.numbers,
-                        rows,
-                        columns,
-                        inner,
-                        sizes.groups});
-  return code;
+Product in_tiles(const Sizes& sizes, const std::string& left, const std::string& right, const std::string& places,
+                 int64_t rows, int64_t columns, int64_t inner) {
+  return {{kWindows, kConvolution, kTiles},
+          left,
+          right,
+          places + "{*(const Convolution*)(n + 5)}",
+          sizes.numbers,
+          rows,
+          columns,
+          inner,
+          sizes.groups};
 }
 
 // `threads` is the number of threads that there is work for.
@@ -396,41 +393,73 @@ Code directly(Sizes sizes, const std::string& function, int64_t threads) {
   return code;
 }
 
+// What a convolution or a gradient of one computes.
+enum class Part : uint8_t { kResult, kSource, kWeights };
+
+Part part_of(const Op& op) {
+  switch (op.code) {
+    case OpCode::conv2d_data_gradient:
+    case OpCode::conv3d_data_gradient: return Part::kSource;
+    case OpCode::conv2d_weights_gradient:
+    case OpCode::conv3d_weights_gradient: return Part::kWeights;
+    default: return Part::kResult;
+  }
+}
+
+Sizes sizes_of(const Op& op) {
+  const Dims &first = op.operands[0].shape().dims(), &second = op.operands[1].shape().dims(),
+             &made = op.results[0].shape.dims();
+  switch (part_of(op)) {
+    case Part::kResult: return {op, first, second, made};
+    case Part::kSource: return {op, made, second, first};
+    case Part::kWeights: return {op, second, made, first};
+  }
+  throw Lacking();
+}
+
 Code convolution(const Op& op) {
-  const Dims& y = op.results[0].shape.dims();
-  if (count_of(y) == 0) return {};
-  const Sizes s(op, op.operands[0].shape().dims(), op.operands[1].shape().dims(), y);
-  if (s.filters < kLeastLines) return directly(s, "convolve", count_of(y));
-  return in_tiles(s, matrix_of("Windows", s.channels_last, 0), matrix_of("Filters", false, 1), "ResultPlaces",
-                  s.images * s.positions, s.filters, s.taps * s.channels);
-}
-
-Code convolution_data_gradient(const Op& op) {
-  const Dims& x = op.results[0].shape.dims();
-  if (count_of(x) == 0) return {};
-  const Sizes s(op, x, op.operands[1].shape().dims(), op.operands[0].shape().dims());
-  if (s.channels < kLeastLines) return directly(s, "convolve_data_gradient", count_of(x));
-  return in_tiles(s, matrix_of("WindowsOver", s.filters_last, 0), matrix_of("Channels", true, 1), "SourcePlaces",
-                  s.images * s.pixels, s.channels, s.taps * s.filters);
-}
-
-Code convolution_weights_gradient(const Op& op) {
-  const Dims& w = op.results[0].shape.dims();
-  if (count_of(w) == 0) return {};
-  const Sizes s(op, op.operands[1].shape().dims(), w, op.operands[0].shape().dims());
-  // A block computes an element.
-  if (s.filters < kLeastLines) return directly(s, "convolve_weights_gradient", 256 * count_of(w));
-  return in_tiles(s, matrix_of("TapsOver", !s.channels_last, 1), matrix_of("Incoming", !s.filters_last, 0),
-                  "WeightsPlaces", s.taps * s.channels, s.filters, s.images * s.positions);
+  require_float(op);
+  const int64_t count = op.results[0].shape.element_count();
+  Code code;
+  if (count == 0) return code;
+  if (const std::optional<Product> product = product_of(op)) {
+    append_product(code, *product);
+    return code;
+  }
+  switch (part_of(op)) {
+    case Part::kResult: return directly(sizes_of(op), "convolve", count);
+    case Part::kSource: return directly(sizes_of(op), "convolve_data_gradient", count);
+    // A block computes an element.
+    case Part::kWeights: return directly(sizes_of(op), "convolve_weights_gradient", 256 * count);
+  }
+  throw Lacking();
 }
 
 }  // namespace
 
+std::optional<Product> product_of_convolution(const Op& op) {
+  const Sizes s = sizes_of(op);
+  const Part part = part_of(op);
+  if ((part == Part::kSource ? s.channels : s.filters) < kLeastLines) return std::nullopt;
+  switch (part) {
+    case Part::kResult:
+      return in_tiles(s, matrix_of("Windows", s.channels_last, 0), matrix_of("Filters", false, 1), "ResultPlaces",
+                      s.images * s.positions, s.filters, s.taps * s.channels);
+    case Part::kSource:
+      return in_tiles(s, matrix_of("WindowsOver", s.filters_last, 0), matrix_of("Channels", true, 1), "SourcePlaces",
+                      s.images * s.pixels, s.channels, s.taps * s.filters);
+    case Part::kWeights:
+      return in_tiles(s, matrix_of("TapsOver", !s.channels_last, 1), matrix_of("Incoming", !s.filters_last, 0),
+                      "WeightsPlaces", s.taps * s.channels, s.filters, s.images * s.positions);
+  }
+  return std::nullopt;
+}
+
 Code code_of_conv2d(const Op& op) { return convolution(op); }
 Code code_of_conv3d(const Op& op) { return convolution(op); }
-Code code_of_conv2d_data_gradient(const Op& op) { return convolution_data_gradient(op); }
-Code code_of_conv3d_data_gradient(const Op& op) { return convolution_data_gradient(op); }
-Code code_of_conv2d_weights_gradient(const Op& op) { return convolution_weights_gradient(op); }
-Code code_of_conv3d_weights_gradient(const Op& op) { return convolution_weights_gradient(op); }
+Code code_of_conv2d_data_gradient(const Op& op) { return convolution(op); }
+Code code_of_conv3d_data_gradient(const Op& op) { return convolution(op); }
+Code code_of_conv2d_weights_gradient(const Op& op) { return convolution(op); }
+Code code_of_conv3d_weights_gradient(const Op& op) { return convolution(op); }
 
 }  // namespace alloy::cuda

@@ -102,8 +102,7 @@ __device__ inline void transform(const float* x, float* y, i64 count, i64 length
 
 }  // namespace
 
-Code code_of_matmul(const Op& op) {
-  require_float(op);
+std::optional<Product> product_of_matmul(const Op& op) {
   const bool ta = op.attributes.flag(Attr::kTransposeA), tb = op.attributes.flag(Attr::kTransposeB);
   const Dims &a = op.operands[0].shape().dims(), &b = op.operands[1].shape().dims(), &y = op.results[0].shape.dims();
   const int64_t rows = y[y.size() - 2], columns = y.back(), inner = a[a.size() - (ta ? 2 : 1)];
@@ -112,8 +111,6 @@ Code code_of_matmul(const Op& op) {
   for (int64_t& step : axes.steps[0]) step *= rows * inner;
   for (int64_t& step : axes.steps[1]) step *= inner * columns;
   axes = joined(axes);
-  Code code;
-  if (count_of(y) == 0) return code;
   const std::string rank = std::to_string(axes.rank());
   // Neighbours in memory are terms of a sum, unless the matrix is transposed.
   const auto matrix = [&](int number, bool along) {
@@ -125,14 +122,19 @@ Code code_of_matmul(const Op& op) {
                   matrix(0, !ta),
                   matrix(1, tb),
                   "PackedPlaces{n[0], n[1]}",
-                  {operand(0), operand(1), result(0)},
                   {ta ? 1 : inner, ta ? rows : 1, tb ? inner : 1, tb ? 1 : columns},
                   rows,
                   columns,
                   inner,
                   axes.count()};
   axes.append_to(product.numbers);
-  append_product(code, product);
+  return product;
+}
+
+Code code_of_matmul(const Op& op) {
+  require_float(op);
+  Code code;
+  if (const std::optional<Product> product = product_of(op)) append_product(code, *product);
   return code;
 }
 

@@ -1,10 +1,13 @@
 #include "cuda/codegen/product.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cuda/codegen/families.h"
 
 namespace alloy::cuda {
+
+using ir::Op;
 
 const char* const kProduct = R"cuda(
 // Rows and columns of the results, terms of each sum, and results; the terms are divided into parts.
@@ -13,8 +16,9 @@ struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 // A left matrix M has types Line and Term and functions line(matrix, row), term(k) and at(line, term); of a right
 // matrix a line is a column. If M::kAlong, neighbouring threads read neighbouring terms, and a thread has one term of
 // each tile; else they read neighbouring lines, and a thread has one line. The places of results have row(matrix, row),
-// the index of a row's first element, and column(matrix, column), the distance from there. finish(index, x) takes each
-// element of the result.
+// the index of a row's first element, and column(matrix, column), the distance from there. read(index) reads what
+// write(index, read, x) needs to take an element of the result. Of several elements all is read first: the compiler
+// cannot know that writing one does not change what is read for the next.
 
 // What a thread copies of a tile of LINES lines and 16 terms.
 template <class M, int LINES>
@@ -53,9 +57,9 @@ struct TileLoader {
 };
 
 // A block computes 16 R x 16 R elements, a thread R x R of them: four neighbours in each 64. R is 4 or 8.
-template <int R, class A, class B, class Places, class Finish>
-__device__ inline void product(const A& a, const B& b, const Places& places, const Finish& finish, float* parts,
-                               const ProductSize& size) {
+template <int R, class A, class B, class Places, class Read, class Write>
+__device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
+                               float* parts, const ProductSize& size) {
   const int kLines = 16 * R;
   __shared__ __align__(16) float left[16][kLines + 4], right[16][kLines + 4];
   const i64 across = (size.columns + kLines - 1) / kLines, tiles = across * ((size.rows + kLines - 1) / kLines);
@@ -93,31 +97,46 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
       const i64 row = first_row + i / 4 * 64 + ty * 4 + i % 4;
       if (row >= size.rows) continue;
       const i64 to = places.row(matrix, row);
+      i64 at[R];
+      decltype(read(0)) got[R];
 #pragma unroll
       for (int j = 0; j < R; ++j) {
         const i64 column = first_column + j / 4 * 64 + tx * 4 + j % 4;
-        if (column >= size.columns) continue;
-        if (size.parts == 1) finish(to + places.column(matrix, column), sums[i][j]);
+        at[j] = column < size.columns ? to + places.column(matrix, column) : -1;
+        if (at[j] >= 0 && size.parts == 1) got[j] = read(at[j]);
+      }
+#pragma unroll
+      for (int j = 0; j < R; ++j) {
+        const i64 column = first_column + j / 4 * 64 + tx * 4 + j % 4;
+        if (at[j] < 0) continue;
+        if (size.parts == 1) write(at[j], got[j], sums[i][j]);
         else parts[((blockIdx.y * size.matrices + matrix) * size.rows + row) * size.columns + column] = sums[i][j];
       }
     }
   }
 }
 
-template <class Places, class Finish>
-__device__ inline void sum_parts(const float* parts, const Places& places, const Finish& finish,
+template <class Places, class Read, class Write>
+__device__ inline void sum_parts(const float* parts, const Places& places, const Read& read, const Write& write,
                                  const ProductSize& size) {
   const i64 count = size.matrices * size.rows * size.columns;
   for (i64 i = first_index(); i < count; i += index_step()) {
     double sum = 0;
     for (i64 part = 0; part < size.parts; ++part) sum += parts[part * count + i];
     const i64 line = quotient(i, size.columns), matrix = quotient(line, size.rows);
-    finish(places.row(matrix, line - matrix * size.rows) + places.column(matrix, i - line * size.columns), (float)sum);
+    const i64 at = places.row(matrix, line - matrix * size.rows) + places.column(matrix, i - line * size.columns);
+    write(at, read(at), (float)sum);
   }
 }
 )cuda";
 
-void append_product(Code& code, const Product& product) {
+std::optional<Product> product_of(const Op& op) {
+  if (!op.info().facts.products || op.operands[0].dtype() != ir::DType::float32) return std::nullopt;
+  if (op.results[0].shape.element_count() == 0) return std::nullopt;
+  return op.code == ir::OpCode::matmul ? product_of_matmul(op) : product_of_convolution(op);
+}
+
+void append_product(Code& code, const Product& product, const Finish& finish) {
   const auto tiles = [&](int64_t lines) {
     return (product.rows + lines - 1) / lines * ((product.columns + lines - 1) / lines) * product.matrices;
   };
@@ -131,25 +150,35 @@ void append_product(Code& code, const Product& product) {
   numbers.insert(numbers.end(), product.numbers.begin(), product.numbers.end());
   std::vector<const char*> libraries{kProduct};
   libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
-  std::vector<Pointer> pointers = product.pointers;
-  const std::string at_parts = "p[" + std::to_string(pointers.size()) + "]";
-  if (parts > 1) {
-    pointers.push_back(scratch(code.scratch));
-    code.scratch += static_cast<size_t>(parts * product.matrices * product.rows * product.columns) * sizeof(float);
-  }
-  Launch launch{libraries,
-                "  product<" + std::string(is_large ? "8" : "4") + ">(" + product.left + ", " + product.right + ", " +
-                    product.places + ", " + product.finish + ", " + (parts > 1 ? "(float*)" + at_parts : "nullptr") +
-                    ", *(const ProductSize*)n);\n",
-                pointers, numbers};
+  Launch launch{libraries, "", {operand(0), operand(1)}, numbers};
+  const auto body = [&](const Finish& with, const std::string& at_parts) {
+    return "  product<" + std::string(is_large ? "8" : "4") + ">(" + product.left + ", " + product.right + ", " +
+           product.places + ", " + with.read + ", " + with.write + ", " + at_parts + ", *(const ProductSize*)n);\n";
+  };
+  const auto add_finish = [&](Launch& to) {
+    to.libraries.insert(to.libraries.end(), finish.libraries.begin(), finish.libraries.end());
+    to.pointers.insert(to.pointers.end(), finish.pointers.begin(), finish.pointers.end());
+    to.numbers.insert(to.numbers.end(), finish.numbers.begin(), finish.numbers.end());
+  };
+  Launch sum = launch_for(product.matrices * product.rows * product.columns, libraries, "", launch.pointers, numbers);
   launch.blocks = static_cast<unsigned>(std::min<int64_t>(blocks, 1 << 30));
   launch.rows = static_cast<unsigned>(parts);
+  if (parts == 1) {
+    launch.body = body(finish, "nullptr");
+    add_finish(launch);
+    code.launches.push_back(std::move(launch));
+    return;
+  }
+  const Pointer at = scratch(code.scratch);
+  code.scratch += static_cast<size_t>(parts * product.matrices * product.rows * product.columns) * sizeof(float);
+  launch.body = body({.write = "[](i64, int, float) {}"}, "(float*)p[2]");
+  launch.pointers.push_back(at);
   code.launches.push_back(std::move(launch));
-  if (parts == 1) return;
-  code.launches.push_back(launch_for(product.matrices * product.rows * product.columns, libraries,
-                                     "  sum_parts((const float*)" + at_parts + ", " + product.places + ", " +
-                                         product.finish + ", *(const ProductSize*)n);\n",
-                                     std::move(pointers), std::move(numbers)));
+  add_finish(sum);
+  sum.body = "  sum_parts((const float*)p[" + std::to_string(sum.pointers.size()) + "], " + product.places + ", " +
+             finish.read + ", " + finish.write + ", *(const ProductSize*)n);\n";
+  sum.pointers.push_back(at);
+  code.launches.push_back(std::move(sum));
 }
 
 }  // namespace alloy::cuda
