@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/codegen/product.h"
 #include "cuda/codegen/writer.h"
 #include "cuda/driver.h"
 #include "cuda/executor.h"
@@ -35,7 +36,7 @@ int architecture_of(const Driver& driver, CUdevice device) {
 }
 
 // Joins elementwise ops: each thread computes an element of all of them, without memory in between. With reductions of
-// rows, a block computes a row.
+// rows, a block computes a row. With a product in tiles, the thread that has an element of it goes on with that.
 class CudaFusionPolicy final : public device::FusionPolicy {
  public:
   bool joins(const ir::Op& op) const override {
@@ -53,6 +54,7 @@ class CudaFusionPolicy final : public device::FusionPolicy {
     return shape.element_count() / shape.dims().back() >= kFewestRows;
   }
   size_t most_values() const override { return 32; }
+  bool takes_product(const ir::Op& op) const override { return product_of(op).has_value(); }
 };
 
 class CudaDevice final : public device::Device {

@@ -1,6 +1,8 @@
 // The code of one op, for the planner.
 #pragma once
 
+#include <algorithm>
+
 #include "cuda/codegen/code.h"
 #include "device/kernel.h"
 
@@ -15,7 +17,8 @@ class Kernel final : public device::Kernel {
   size_t scratch_bytes() const override { return code_.scratch; }
   bool in_place(size_t operand, size_t result) const override {
     const ir::Type &from = op_.operands[operand].type(), &to = op_.results[result];
-    return code_.in_place && from.shape == to.shape && size_of(from.dtype) == size_of(to.dtype);
+    const bool lasts = std::find(code_.lasting.begin(), code_.lasting.end(), operand) != code_.lasting.end();
+    return code_.in_place && !lasts && from.shape == to.shape && size_of(from.dtype) == size_of(to.dtype);
   }
 
  private:

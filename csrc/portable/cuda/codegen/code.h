@@ -41,8 +41,9 @@ struct Launch {
 // The launches of an op, in their order.
 struct Code {
   std::vector<Launch> launches;
-  size_t scratch = 0;     // bytes
-  bool in_place = false;  // each result may be written over each operand of its size
+  size_t scratch = 0;                // bytes
+  bool in_place = false;             // each result may be written over each operand of its size, except
+  std::vector<size_t> lasting = {};  // these operands, by number
 };
 
 // Thrown for an op without code, or without code for its types: another device computes it.

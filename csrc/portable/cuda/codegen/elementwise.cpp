@@ -1,7 +1,10 @@
-// Table ops except reductions, casts and optimizer steps, one or several in one function.
+// Table ops except reductions, casts and optimizer steps, one or several in one function, perhaps with the product that
+// feeds them.
+#include <algorithm>
 #include <string_view>
 
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/product.h"
 #include "cuda/codegen/writer.h"
 
 namespace alloy::cuda {
@@ -110,40 +113,111 @@ void Writer::adam(const Op& op) {
 
 namespace {
 
+// Expressions that read element i of values which broadcast to a shape. The first value is p[first_pointer]; `numbers`
+// begin at n[first_number].
+struct Loads {
+  std::vector<std::string> texts;
+  std::vector<int64_t> numbers;
+
+  Loads(const Dims& shape, const std::vector<Value>& values, size_t first_pointer, size_t first_number) {
+    Axes axes{shape, {}};
+    for (const Value& v : values) axes.steps.push_back(steps_of(v.shape().dims(), shape));
+    axes = joined(axes);
+    numbers.insert(numbers.end(), axes.lengths.begin(), axes.lengths.end());
+    const Dims packed = steps_of(axes.lengths), repeated(axes.rank(), 0);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Dims& steps = axes.steps[i];
+      std::string at = steps == packed ? "i" : "0";
+      if (steps != packed && steps != repeated) {
+        at = filled("place<@>(i, n + @, n + @)", {std::to_string(axes.rank()), std::to_string(first_number),
+                                                  std::to_string(first_number + numbers.size())});
+        numbers.insert(numbers.end(), steps.begin(), steps.end());
+      }
+      texts.push_back(
+          filled("load((const @*)p[@], @)", {element_of(values[i].dtype()), std::to_string(first_pointer + i), at}));
+    }
+  }
+};
+
+// Writes element i of the results, the first of which is p[first_pointer].
+void store(Writer& writer, const std::vector<Value>& results, size_t first_pointer, std::vector<Pointer>& pointers) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    writer.line(filled("store((@*)p[@], i, @)",
+                       {element_of(results[i].dtype()), std::to_string(first_pointer + i), writer.name(results[i])}));
+    pointers.push_back(result(i));
+  }
+}
+
 // One function for all ops, whose results have one shape. `imports` are the values from outside.
 Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports, const std::vector<Value>& results) {
   const Dims& shape = results[0].shape().dims();
-  Axes axes{shape, {}};
-  for (const Value& v : imports) axes.steps.push_back(steps_of(v.shape().dims(), shape));
-  axes = joined(axes);
-  Launch launch = launch_for(axes.count(), {}, "", {}, {axes.count()});
-  launch.numbers.insert(launch.numbers.end(), axes.lengths.begin(), axes.lengths.end());
-  const Dims packed = steps_of(axes.lengths), repeated(axes.rank(), 0);
-  const std::string rank = std::to_string(axes.rank());
+  const int64_t count = count_of(shape);
+  const Loads loads(shape, imports, 0, 1);
+  Launch launch = launch_for(count, {}, "", {}, {count});
+  launch.numbers.insert(launch.numbers.end(), loads.numbers.begin(), loads.numbers.end());
   Writer writer;
   for (size_t i = 0; i < imports.size(); ++i) {
-    const Dims& steps = axes.steps[i];
-    std::string at = steps == packed ? "i" : "0";
-    if (steps != packed && steps != repeated) {
-      at = "place<" + rank + ">(i, n + 1, n + " + std::to_string(launch.numbers.size()) + ")";
-      launch.numbers.insert(launch.numbers.end(), steps.begin(), steps.end());
-    }
-    writer.read(imports[i], filled("load((const @*)p[@], @)", {element_of(imports[i].dtype()), std::to_string(i), at}));
+    writer.read(imports[i], loads.texts[i]);
     launch.pointers.push_back(operand(i));
   }
   for (const Op* op : ops) writer.compute(*op);
+  store(writer, results, imports.size(), launch.pointers);
   launch.libraries = writer.libraries;
-  for (size_t i = 0; i < results.size(); ++i) {
-    writer.text +=
-        filled("    store((@*)p[@], i, @);\n",
-               {element_of(results[i].dtype()), std::to_string(imports.size() + i), writer.name(results[i])});
-    launch.pointers.push_back(result(i));
-  }
   launch.body = "  for (i64 i = first_index(); i < n[0]; i += index_step()) {\n" + writer.text + "  }\n";
   Code code;
-  if (axes.count() > 0) code.launches.push_back(std::move(launch));
+  if (count > 0) code.launches.push_back(std::move(launch));
   // Each element is read before it is written, by the same thread.
   code.in_place = true;
+  return code;
+}
+
+size_t number_of_operand(const Op& op, Value v) {
+  return static_cast<size_t>(std::find(op.operands.begin(), op.operands.end(), v) - op.operands.begin());
+}
+
+// A product, perhaps a reshape of it, and ops that compute each element of their results from an element of it.
+Code product_chain(const Op& fused, const Op& inner) {
+  const Product product = *product_of(inner);
+  const std::vector<Value>& results = fused.regions[0]->results;
+  Writer writer;
+  writer.read(inner.result(), "x");
+  std::vector<const Op*> ops;
+  std::vector<Value> imports;
+  for (const auto& op : fused.regions[0]->ops) {
+    if (op.get() == &inner) continue;
+    if (op->info().facts.renames) {
+      writer.rename(op->result(), op->operands[0]);
+      continue;
+    }
+    ops.push_back(op.get());
+    for (const Value& v : op->operands) {
+      const bool is_outside = number_of_operand(fused, v) < fused.operands.size();
+      if (is_outside && std::find(imports.begin(), imports.end(), v) == imports.end()) imports.push_back(v);
+    }
+  }
+  const Loads loads(ops[0]->results[0].shape.dims(), imports, 2, Product::kOwn + product.numbers.size());
+  Finish finish{.pointers = {}, .numbers = loads.numbers};
+  std::string members, values;
+  for (size_t i = 0; i < imports.size(); ++i) {
+    const std::string name = writer.name(imports[i]);
+    members += " " + number_of(imports[i].dtype()) + " " + name + ";";
+    values += (i > 0 ? ", " : "") + loads.texts[i];
+    writer.line("const " + number_of(imports[i].dtype()) + " " + name + " = r." + name);
+    finish.pointers.push_back(operand(number_of_operand(fused, imports[i])));
+  }
+  for (const Op* op : ops) writer.compute(*op);
+  store(writer, results, 2 + imports.size(), finish.pointers);
+  finish.libraries = writer.libraries;
+  finish.read = "[&](i64 i) { struct Read {" + members + " }; return Read{" + values + "}; }";
+  finish.write = "[&](i64 i, const auto& r, float x) {\n" + writer.text + "  }";
+  Code code;
+  append_product(code, product, finish);
+  for (Launch& launch : code.launches) {
+    for (size_t i = 0; i < 2; ++i) launch.pointers[i] = operand(number_of_operand(fused, inner.operands[i]));
+  }
+  code.in_place = true;
+  // All elements of the product need these.
+  for (size_t i = 0; i < 2; ++i) code.lasting.push_back(number_of_operand(fused, inner.operands[i]));
   return code;
 }
 
@@ -156,9 +230,12 @@ Code code_of_elementwise(const Op& op) {
 }
 
 Code code_of_fused(const Op& op) {
-  if (has_rows(op)) return code_of_rows(op);
   std::vector<const Op*> ops;
-  for (const auto& inner : op.regions[0]->ops) ops.push_back(inner.get());
+  for (const auto& inner : op.regions[0]->ops) {
+    if (inner->info().facts.products) return product_chain(op, *inner);
+    ops.push_back(inner.get());
+  }
+  if (has_rows(op)) return code_of_rows(op);
   return chain(ops, op.operands, op.regions[0]->results);
 }
 

@@ -17,6 +17,8 @@ class Writer {
   // The variable of a value.
   const std::string& name(ir::Value v) { return names_.emplace(v, "v" + std::to_string(names_.size())).first->second; }
   bool has(ir::Value v) const { return names_.contains(v); }
+  // Gives a value the variable of another.
+  void rename(ir::Value v, ir::Value of) { names_[v] = name(of); }
   // A variable for an operand of all ops, with what it is read from; once for each value.
   void read(ir::Value v, const std::string& from);
   // Table ops except reductions, casts and optimizer steps.
