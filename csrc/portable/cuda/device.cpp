@@ -87,7 +87,12 @@ class CudaDevice final : public device::Device {
   bool computes_narrow(const ir::Op& op) const override {
     return op.info().facts.elementwise && ir::kind(op.operands.back().dtype()) == ir::DTypeKind::kFloating;
   }
-  bool fold(const ir::Op&, const std::byte* const*, std::byte*) const override { return false; }
+  // The host's processor has the same bits, except of functions of floats and of sums in another order.
+  bool fold(const ir::Op& op, const std::byte* const* operands, std::byte* result) const override {
+    const bool is_exact = op.info().facts.elementwise && op.info().types != ir::TypeClass::floating;
+    const bool moves = op.info().facts.renames || op.code == ir::OpCode::broadcast_to;
+    return ((is_exact && op.code != ir::OpCode::power) || moves) && device::host_device().fold(op, operands, result);
+  }
   std::unique_ptr<device::Kernel> make_kernel(const ir::Op& op) const override {
     try {
       return std::make_unique<Kernel>(op);
