@@ -42,17 +42,8 @@ class CudaFusionPolicy final : public device::FusionPolicy {
   bool joins(const ir::Op& op) const override {
     return op.info().facts.elementwise || op.code == ir::OpCode::sgd || op.code == ir::OpCode::adam;
   }
-  bool folds(const ir::Op& op) const override {
-    if (op.info().family != ir::Family::kReduction && op.info().family != ir::Family::kMoment) return false;
-    const ir::Type& type = op.operands[0].type();
-    return type.dtype == ir::DType::float32 && takes_rows(type.shape) &&
-           op.results[0].shape == ir::shape_of_rows(type.shape);
-  }
-  bool takes_rows(const ir::Shape& shape) const override {
-    constexpr int64_t kFewestInRow = 32, kFewestRows = 32;
-    if (shape.rank() == 0 || shape.dims().back() < kFewestInRow || shape.dims().back() > kMostInRow) return false;
-    return shape.element_count() / shape.dims().back() >= kFewestRows;
-  }
+  bool folds(const ir::Op& op) const override { return cuda::folds(op); }
+  bool takes_rows(const ir::Shape& shape) const override { return cuda::takes_rows(shape); }
   size_t most_values() const override { return 32; }
   bool takes_product(const ir::Op& op) const override { return product_of(op).has_value(); }
 };

@@ -14,8 +14,9 @@ class FusionPolicy {
 
   // True if the op, an elementwise op or an optimizer's step, may be part of a `fused` op.
   virtual bool joins(const ir::Op& /*op*/) const { return false; }
-  // True if the op, a reduction along the last axis, may be part of a `fused` op that computes it row by row.
-  virtual bool folds(const ir::Op& /*reduction*/) const { return false; }
+  // True if the op, a reduction or another op along the last axis, may be part of a `fused` op that computes it row by
+  // row.
+  virtual bool folds(const ir::Op& /*op*/) const { return false; }
   // True if a `fused` op on values of this shape may also compute values for each row (see ir::shape_of_rows).
   virtual bool takes_rows(const ir::Shape& /*shape*/) const { return false; }
   // The most values that a `fused` op may have at once: operands, results and intermediate values.

@@ -1,7 +1,8 @@
-// `fused` ops with values for each row of their shape, such as reductions along the last axis and what is computed from
-// them. A block computes a row, and its threads keep their elements of all values in registers.
+// `fused` ops with values for each row of their shape, such as reductions and softmax along the last axis and what is
+// computed from them. A block computes a row, and its threads keep their elements of all values in registers.
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 
 #include "cuda/codegen/families.h"
 #include "cuda/codegen/writer.h"
@@ -16,7 +17,49 @@ using ir::OpCode;
 using ir::Shape;
 using ir::Value;
 
-bool is_fold(const Op& op) { return op.info().family == Family::kReduction || op.info().family == Family::kMoment; }
+// The longest rows.
+constexpr int64_t kMostInRow = 2048;
+
+constexpr char kRowSoftmax[] = R"cuda(
+struct Peak { float value; int at; };
+
+// What the softmax of a row needs, of which a thread has COUNT elements. The greatest element adds 1 to the sum of
+// exponentials: that is kept apart, because it would hide a small sum of the others.
+template <int COUNT>
+struct RowSoftmax {
+  float greatest;
+  double others;
+
+  __device__ RowSoftmax(const float (&x)[COUNT], i64 length, char* shared) {
+    Peak own = {0, -1};
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+      const int at = threadIdx.x + k * blockDim.x;
+      if (at < length && x[k] == x[k] && (own.at < 0 || x[k] > own.value)) own = Peak{x[k], at};
+    }
+    const Peak all = merged_in_block(own, (Peak*)shared, [](Peak a, Peak b) {
+      if (a.at < 0 || b.at < 0) return a.at < 0 ? b : a;
+      return b.value > a.value || (b.value == a.value && b.at < a.at) ? b : a;
+    });
+    greatest = all.value;
+    double sum = 0;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+      const int at = threadIdx.x + k * blockDim.x;
+      if (at < length && at != all.at) sum += expf(x[k] - greatest);
+    }
+    others = merged_in_block(sum, (double*)shared, [](double a, double b) { return a + b; });
+  }
+};
+)cuda";
+
+bool is_softmax(const Op& op) {
+  return op.code == OpCode::softmax || op.code == OpCode::log_softmax || op.code == OpCode::softmax_cross_entropy;
+}
+
+bool is_fold(const Op& op) {
+  return op.info().family == Family::kReduction || op.info().family == Family::kMoment || is_softmax(op);
+}
 
 // The shape of the values with an element for each element of a row.
 const Shape& whole_shape(const Op& fused) {
@@ -133,7 +176,7 @@ class RowsWriter {
       inside.line("  all_" + inside.name(v) + "[k] = " + inside.name(v));
     }
     writer_.text += for_elements(inside.text);
-    for (const char* library : inside.libraries) writer_.libraries = {library};
+    for (const char* library : inside.libraries) add_library(library);
   }
 
   static std::string without_repeated_lines(const std::string& text) {
@@ -159,8 +202,37 @@ class RowsWriter {
     return name;
   }
 
+  void add_library(const char* library) {
+    std::vector<const char*>& all = writer_.libraries;
+    if (std::find(all.begin(), all.end(), library) == all.end()) all.push_back(library);
+  }
+
+  void softmax(const Op& op) {
+    const Value x = op.operands[0];
+    const std::string own = writer_.name(op.result()), row = "softmax_" + writer_.name(x);
+    add_library(kRowSoftmax);
+    if (softmaxes_.insert(x).second)
+      writer_.line("const RowSoftmax<kCount> " + row + "(" + array(x) + ", n[1], shared)");
+    const std::string distance = array(x) + "[k] - " + row + ".greatest";
+    if (op.code == OpCode::softmax_cross_entropy) {
+      const std::string label = array(op.operands[1]) + "[k]", sum = "log_sum_" + own;
+      writer_.line("const double " + sum + " = log1p(" + row + ".others)");
+      const std::string term = label + " == 0 ? 0 : -" + label + " * ((double)(" + distance + ") - " + sum + ")";
+      writer_.line("const float " + own + " = (float)" + folded({"0", "a + b", "double"}, "loss_" + own, term));
+      return;
+    }
+    const bool is_log = op.code == OpCode::log_softmax;
+    writer_.line("const float factor_" + own + " = (float)" +
+                 (is_log ? "log1p(" + row + ".others)" : "(1 / (1 + " + row + ".others))"));
+    writer_.line("float " + array(op.result()) + "[kCount]");
+    writer_.text +=
+        for_elements("      " + array(op.result()) + "[k] = " +
+                     (is_log ? distance + " - factor_" + own : "expf(" + distance + ") * factor_" + own) + ";\n");
+  }
+
   void fold(const Op& op) {
     folds_ = true;
+    if (is_softmax(op)) return softmax(op);
     const Value x = op.operands[0];
     const std::string own = writer_.name(op.result()), term = array(x) + "[k]";
     if (op.info().family == Family::kReduction) {
@@ -183,11 +255,28 @@ class RowsWriter {
   int64_t length_, rows_;
   Launch launch_;
   Writer writer_;
-  ir::ValueMap<bool> whole_;  // of the operands
+  ir::ValueMap<bool> whole_;                            // of the operands
+  std::unordered_set<Value, ir::ValueHash> softmaxes_;  // whose rows are known
   bool folds_ = false;
 };
 
 }  // namespace
+
+bool folds(const Op& op) {
+  const Shape& shape = op.operands.empty() ? op.results[0].shape : op.operands[0].shape();
+  if (!is_fold(op) || op.operands[0].dtype() != ir::DType::float32 || !takes_rows(shape)) return false;
+  if (!is_softmax(op)) return op.results[0].shape == ir::shape_of_rows(shape);
+  const bool is_one = op.code == OpCode::softmax_cross_entropy && op.attributes.word(ir::Attr::kReduction) != "none";
+  return axis_of(op) == shape.rank() - 1 && !is_one;
+}
+
+bool takes_rows(const Shape& shape) {
+  if (shape.rank() == 0 || shape.element_count() == 0) return false;
+  // A block of a short row has idle threads, which only matters where there are many.
+  constexpr int64_t kFewestInRow = 32, kMostShortRows = 1 << 14;
+  const int64_t length = shape.dims().back(), rows = shape.element_count() / length;
+  return length > 1 && length <= kMostInRow && (length >= kFewestInRow || rows <= kMostShortRows);
+}
 
 bool has_rows(const Op& fused) {
   const Shape& shape = whole_shape(fused);

@@ -42,7 +42,8 @@ Folding folding_of(const ir::Op& op);
 // True if the ops of a `fused` op compute values for each row of its shape beside the values for each element.
 bool has_rows(const ir::Op& fused);
 Code code_of_rows(const ir::Op& fused);
-// The longest rows of such ops.
-inline constexpr int64_t kMostInRow = 2048;
+// True if such an op may contain values of this shape, and this op along the last axis.
+bool takes_rows(const ir::Shape& shape);
+bool folds(const ir::Op& op);
 
 }  // namespace alloy::cuda
