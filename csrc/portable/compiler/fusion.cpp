@@ -1,5 +1,5 @@
-// Fusion of elementwise ops, optimizer steps and reductions of rows that feed each other, and of the product of
-// matrices or convolution that feeds them. The values between the ops of a group never leave the cache.
+// Fusion of elementwise ops, optimizer steps and reductions of rows that feed each other, and of an op that leads them,
+// such as a product of matrices. The values between the ops of a group never leave the cache.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -50,15 +50,16 @@ class Groups {
     for (uint32_t i = 0; i < ops_.size(); ++i) {
       merged_.push_back(i);
       members_.push_back({ops_[i].get()});
-      const bool folds = policy_.folds(*ops_[i]);
+      const bool folds = policy_.folds(*ops_[i]), joins = policy_.joins(*ops_[i]);
+      leads_.push_back(!folds && !joins && ops_[i]->results.size() == 1 && policy_.leads(*ops_[i]));
       tiles_.push_back(tiles(*ops_[i]));
-      products_.push_back(0);
+      leaders_.push_back(0);
       if (folds) shapes_.push_back(&ops_[i]->operands[0].shape());
       else shapes_.push_back(ops_[i]->results.empty() ? &kScalar : &ops_[i]->results[0].shape);
       has_rows_.push_back(folds);
       seen_.push_back({0, 0});
       for (const uint32_t used : inputs_[i]) users_[used].push_back(i);
-      if (folds || policy_.joins(*ops_[i])) join_producers(i);
+      if (folds || joins) join_producers(i);
     }
   }
 
@@ -88,17 +89,19 @@ class Groups {
     return g;
   }
 
+  bool leads(const Op* op) const { return leads_[index_.at(op)]; }
+
   void join_producers(uint32_t i) {
     const Op& op = *ops_[i];
     for (const Value& v : op.operands) {
       if (!has(v.op)) continue;
       const uint32_t producer = group_of(v.op), own = find(i);
       if (producer == own || tiles_[producer] + tiles_[own] > policy_.most_values()) continue;
-      if (products_[producer] + products_[own] > 1) continue;
+      if (leaders_[producer] + leaders_[own] > 1) continue;
       if (policy_.folds(*v.op) || policy_.joins(*v.op)) {
         if (fit(v, producer, own) && !is_cyclic(producer, own)) merge(producer, own);
-      } else if (products_[own] == 0 && !has_rows_[own] && v.shape() == *shapes_[own]) {
-        join_product(v, own);
+      } else if (leaders_[own] == 0 && !has_rows_[own] && v.shape() == *shapes_[own]) {
+        join_leader(v, own);
       }
     }
   }
@@ -108,32 +111,32 @@ class Groups {
   bool fit(Value v, uint32_t producer, uint32_t own) const {
     const ir::Shape &from = *shapes_[producer], &to = *shapes_[own];
     const bool has_rows = has_rows_[producer] || has_rows_[own];
-    if (has_rows && products_[producer] + products_[own] > 0) return false;
+    if (has_rows && leaders_[producer] + leaders_[own] > 0) return false;
     if (from == to) return v.shape() == to || has_rows;
     const auto has_row_of = [&](uint32_t rows, uint32_t elements) {
-      return !has_rows_[rows] && products_[rows] + products_[elements] == 0 && policy_.takes_rows(*shapes_[elements]) &&
+      return !has_rows_[rows] && leaders_[rows] + leaders_[elements] == 0 && policy_.takes_rows(*shapes_[elements]) &&
              v.shape() == *shapes_[rows] && *shapes_[rows] == ir::shape_of_rows(*shapes_[elements]);
     };
     return has_row_of(producer, own) || has_row_of(own, producer);
   }
 
-  // Joins the product that computes `v`, perhaps behind a reshape, if this group is its only user.
-  void join_product(Value v, uint32_t own) {
-    const Op* product = v.op;
+  // Joins the op that computes `v`, perhaps behind a reshape, if it leads and this group is its only user.
+  void join_leader(Value v, uint32_t own) {
+    const Op* leader = v.op;
     const auto is_used_once = [&](const Op* op) { return has(op) && uses_[index_.at(op)] == 1; };
-    if (product->info().facts.renames && is_used_once(product)) product = product->operands[0].op;
-    if (!has(product) || !product->info().facts.products || !is_used_once(product)) return;
-    if (!policy_.takes_product(*product)) return;
-    merge(own, group_of(product));
-    if (product != v.op) merge(own, group_of(v.op));
-    products_[own] = 1;
+    if (leader->info().facts.renames && is_used_once(leader)) leader = leader->operands[0].op;
+    if (!has(leader) || !is_used_once(leader) || !leads(leader)) return;
+    merge(own, group_of(leader));
+    if (leader != v.op) merge(own, group_of(v.op));
+    leaders_[own] = 1;
   }
 
-  // True if `own` depends on `producer` by way of a third group, or if a product of `own` needs all of `producer`. The
-  // search alternates between both ends. If it takes too many steps it returns true, which only keeps the groups apart.
+  // True if `own` depends on `producer` by way of a third group, or if the op that leads `own` needs all of `producer`.
+  // The search alternates between both ends. If it takes too many steps it returns true, which only keeps the groups
+  // apart.
   bool is_cyclic(uint32_t producer, uint32_t own) {
     for (const Op* op : members_[own]) {
-      if (!op->info().facts.products) continue;
+      if (!leads(op)) continue;
       for (const uint32_t g : used_by(op)) {
         if (g == producer) return true;
       }
@@ -175,7 +178,7 @@ class Groups {
       has_rows_[into] = true;
       if (count > shapes_[into]->element_count()) shapes_[into] = shapes_[from];
     }
-    products_[into] += products_[from];
+    leaders_[into] += leaders_[from];
     members_[into].insert(members_[into].end(), members_[from].begin(), members_[from].end());
     members_[from].clear();
     merged_[from] = into;
@@ -188,9 +191,10 @@ class Groups {
   std::vector<uint32_t> uses_;                         // number of uses, counting results of the block
   mutable std::vector<uint32_t> merged_;               // the group that this one was merged into, or itself
   std::vector<std::vector<const Op*>> members_;
-  std::vector<size_t> tiles_, products_;       // numbers of tiles and of products in the group
+  std::vector<size_t> tiles_, leaders_;        // numbers of tiles and of ops that lead the group
   std::vector<const ir::Shape*> shapes_;       // of the group's values that are not for rows
   std::vector<bool> has_rows_;                 // values for each row
+  std::vector<bool> leads_;                    // by op
   std::vector<std::array<uint32_t, 2>> seen_;  // the last search that reached the group, from either side
   uint32_t search_ = 0;
 };
@@ -278,7 +282,8 @@ class Traffic {
   }
 
   // True if the copies beyond those of `before` take less time than writing and reading a value: ops that move into the
-  // group, as nothing else uses them, and little arithmetic. A product needs whole operands, so it cannot use a copy.
+  // group, as nothing else uses them, and little arithmetic. An op that leads needs whole operands, so it cannot use a
+  // copy.
   bool is_cheap(const Copies& copies, const Copies& before, uint32_t group) const {
     constexpr int kMostAgain = 4;
     int again = 0;

@@ -95,7 +95,7 @@ class CpuFusionPolicy final : public device::FusionPolicy {
   bool takes_rows(const ir::Shape& shape) const override { return Elementwise::takes_rows(shape); }
   // Two buffers are kept back: one for a truth value, one to spare.
   size_t most_values() const override { return Elementwise::kMostBuffers - 2; }
-  bool takes_product(const ir::Op& op) const override {
+  bool leads(const ir::Op& op) const override {
     const auto product = op.code == ir::OpCode::matmul ? OuterProducts::of(op) : std::nullopt;
     return product && packed_product_pays(*product);
   }

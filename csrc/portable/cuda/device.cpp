@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/codegen/product.h"
+#include "cuda/codegen/leader.h"
 #include "cuda/codegen/writer.h"
 #include "cuda/driver.h"
 #include "cuda/executor.h"
@@ -36,7 +36,8 @@ int architecture_of(const Driver& driver, CUdevice device) {
 }
 
 // Joins elementwise ops: each thread computes an element of all of them, without memory in between. With reductions of
-// rows, a block computes a row. With a product in tiles, the thread that has an element of it goes on with that.
+// rows, a block computes a row. With a product or another op that leads, the thread that has an element of it goes on
+// with that.
 class CudaFusionPolicy final : public device::FusionPolicy {
  public:
   bool joins(const ir::Op& op) const override {
@@ -45,7 +46,7 @@ class CudaFusionPolicy final : public device::FusionPolicy {
   bool folds(const ir::Op& op) const override { return cuda::folds(op); }
   bool takes_rows(const ir::Shape& shape) const override { return cuda::takes_rows(shape); }
   size_t most_values() const override { return 32; }
-  bool takes_product(const ir::Op& op) const override { return product_of(op).has_value(); }
+  bool leads(const ir::Op& op) const override { return cuda::leads(op); }
 };
 
 class CudaDevice final : public device::Device {

@@ -21,9 +21,9 @@ class FusionPolicy {
   virtual bool takes_rows(const ir::Shape& /*shape*/) const { return false; }
   // The most values that a `fused` op may have at once: operands, results and intermediate values.
   virtual size_t most_values() const { return 0; }
-  // True if a `fused` op should compute the op, a matrix product, a convolution or a gradient of one, itself and then
-  // its users, elementwise or an optimizer's step. The op has no other user, perhaps behind a reshape.
-  virtual bool takes_product(const ir::Op& /*product*/) const { return false; }
+  // True if a `fused` op should compute the op, such as a matrix product, itself and then its users, elementwise or an
+  // optimizer's step. The op, which neither joins nor folds, has no other user, perhaps behind a reshape.
+  virtual bool leads(const ir::Op& /*op*/) const { return false; }
 };
 
 }  // namespace alloy::device

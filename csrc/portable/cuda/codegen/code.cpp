@@ -21,9 +21,9 @@ Code code_of(const Op& op) {
 #define ALLOY_REDUCTION(name, ...) \
   case OpCode::name: return code_of_reduction(op);
 #define ALLOY_MOMENT(name, ...) \
-  case OpCode::name: return code_of_moment(op);
+  case OpCode::name: return code_of_reduction(op);
 #define ALLOY_ARG_REDUCTION(name, ...) \
-  case OpCode::name: return code_of_arg_reduction(op);
+  case OpCode::name: return code_of_reduction(op);
 #define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc) \
   case OpCode::name: return code_of_##kernel(op);
 #include "ir/ops.def"

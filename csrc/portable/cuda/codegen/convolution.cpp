@@ -420,12 +420,8 @@ Sizes sizes_of(const Op& op) {
 Code convolution(const Op& op) {
   require_float(op);
   const int64_t count = op.results[0].shape.element_count();
-  Code code;
-  if (count == 0) return code;
-  if (const std::optional<Product> product = product_of(op)) {
-    append_product(code, *product);
-    return code;
-  }
+  if (count == 0) return {};
+  if (product_of(op)) return code_of_product(op, storing(op));
   switch (part_of(op)) {
     case Part::kResult: return directly(sizes_of(op), "convolve", count);
     case Part::kSource: return directly(sizes_of(op), "convolve_data_gradient", count);

@@ -1,10 +1,10 @@
-// Table ops except reductions, casts and optimizer steps, one or several in one function, perhaps with the product that
-// feeds them.
+// Table ops except reductions, casts and optimizer steps, one or several in one function, perhaps with the op that
+// leads.
 #include <algorithm>
 #include <string_view>
 
 #include "cuda/codegen/families.h"
-#include "cuda/codegen/product.h"
+#include "cuda/codegen/leader.h"
 #include "cuda/codegen/writer.h"
 
 namespace alloy::cuda {
@@ -175,16 +175,15 @@ size_t number_of_operand(const Op& op, Value v) {
   return static_cast<size_t>(std::find(op.operands.begin(), op.operands.end(), v) - op.operands.begin());
 }
 
-// A product, perhaps a reshape of it, and ops that compute each element of their results from an element of it.
-Code product_chain(const Op& fused, const Op& inner) {
-  const Product product = *product_of(inner);
+// An op that leads, perhaps a reshape of it, and ops that compute each element of their results from an element of it.
+Code led(const Op& fused, const Op& leader) {
   const std::vector<Value>& results = fused.regions[0]->results;
   Writer writer;
-  writer.read(inner.result(), "x");
+  writer.read(leader.result(), "kept<" + element_of(leader.results[0].dtype) + ">(x)");
   std::vector<const Op*> ops;
   std::vector<Value> imports;
   for (const auto& op : fused.regions[0]->ops) {
-    if (op.get() == &inner) continue;
+    if (op.get() == &leader) continue;
     if (op->info().facts.renames) {
       writer.rename(op->result(), op->operands[0]);
       continue;
@@ -195,29 +194,37 @@ Code product_chain(const Op& fused, const Op& inner) {
       if (is_outside && std::find(imports.begin(), imports.end(), v) == imports.end()) imports.push_back(v);
     }
   }
-  const Loads loads(ops[0]->results[0].shape.dims(), imports, 2, Product::kOwn + product.numbers.size());
-  Finish finish{.pointers = {}, .numbers = loads.numbers};
-  std::string members, values;
-  for (size_t i = 0; i < imports.size(); ++i) {
-    const std::string name = writer.name(imports[i]);
-    members += " " + number_of(imports[i].dtype()) + " " + name + ";";
-    values += (i > 0 ? ", " : "") + loads.texts[i];
-    writer.line("const " + number_of(imports[i].dtype()) + " " + name + " = r." + name);
-    finish.pointers.push_back(operand(number_of_operand(fused, imports[i])));
+  std::string members;
+  for (const Value& v : imports) {
+    const std::string name = writer.name(v), number = number_of(v.dtype());
+    members += " " + number + " " + name + ";";
+    writer.line("const " + number + " " + name + " = r." + name);
   }
   for (const Op* op : ops) writer.compute(*op);
-  store(writer, results, 2 + imports.size(), finish.pointers);
-  finish.libraries = writer.libraries;
-  finish.read = "[&](i64 i) { struct Read {" + members + " }; return Read{" + values + "}; }";
-  finish.write = "[&](i64 i, const auto& r, float x) {\n" + writer.text + "  }";
-  Code code;
-  append_product(code, product, finish);
-  for (Launch& launch : code.launches) {
-    for (size_t i = 0; i < 2; ++i) launch.pointers[i] = operand(number_of_operand(fused, inner.operands[i]));
-  }
+  Code code = code_of_leader(leader, [&](size_t pointers, size_t numbers) {
+    const Loads loads(ops[0]->results[0].shape.dims(), imports, pointers, numbers);
+    Finish finish{writer.libraries, "", "", {}, loads.numbers};
+    std::string values;
+    for (size_t i = 0; i < imports.size(); ++i) {
+      values += (i > 0 ? ", " : "") + loads.texts[i];
+      finish.pointers.push_back(operand(leader.operands.size() + i));
+    }
+    Writer stores = writer;
+    store(stores, results, pointers + imports.size(), finish.pointers);
+    finish.read = "[&](i64 i) { struct Read {" + members + " }; return Read{" + values + "}; }";
+    finish.write = "[&](i64 i, const auto& r, " + number_of(leader.results[0].dtype) + " x) {\n" + stores.text + "  }";
+    return finish;
+  });
+  std::vector<size_t> operands;  // of the fused op, behind one another those of the leader and the imports
+  for (const Value& v : leader.operands) operands.push_back(number_of_operand(fused, v));
   code.in_place = true;
-  // All elements of the product need these.
-  for (size_t i = 0; i < 2; ++i) code.lasting.push_back(number_of_operand(fused, inner.operands[i]));
+  code.lasting = operands;  // all elements of the leader need these
+  for (const Value& v : imports) operands.push_back(number_of_operand(fused, v));
+  for (Launch& launch : code.launches) {
+    for (Pointer& pointer : launch.pointers) {
+      if (pointer.kind == Pointer::Kind::kOperand) pointer.index = operands[pointer.index];
+    }
+  }
   return code;
 }
 
@@ -232,7 +239,7 @@ Code code_of_elementwise(const Op& op) {
 Code code_of_fused(const Op& op) {
   std::vector<const Op*> ops;
   for (const auto& inner : op.regions[0]->ops) {
-    if (inner->info().facts.products) return product_chain(op, *inner);
+    if (leads(*inner)) return led(op, *inner);
     ops.push_back(inner.get());
   }
   if (has_rows(op)) return code_of_rows(op);

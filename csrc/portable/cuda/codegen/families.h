@@ -13,11 +13,9 @@ namespace alloy::cuda {
 #define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc) Code code_of_##kernel(const ir::Op& op);
 #include "ir/ops.def"
 
-Code code_of_elementwise(const ir::Op& op);    // table ops except reductions
-Code code_of_reduction(const ir::Op& op);      // reductions of the table
-Code code_of_moment(const ir::Op& op);         // mean and variance
-Code code_of_arg_reduction(const ir::Op& op);  // argmax and argmin
-Code code_of_copy(const ir::Op& op);           // copies the bytes; the shape may differ
+Code code_of_elementwise(const ir::Op& op);  // table ops except reductions
+Code code_of_reduction(const ir::Op& op);    // reductions of the table, moments, argmax and argmin
+Code code_of_copy(const ir::Op& op);         // copies the bytes; the shape may differ
 
 // Throws Lacking for an op whose first operand is not float32.
 void require_float(const ir::Op& op);

@@ -133,9 +133,7 @@ std::optional<Product> product_of_matmul(const Op& op) {
 
 Code code_of_matmul(const Op& op) {
   require_float(op);
-  Code code;
-  if (const std::optional<Product> product = product_of(op)) append_product(code, *product);
-  return code;
+  return product_of(op) ? code_of_product(op, storing(op)) : Code{};
 }
 
 Code code_of_inverse(const Op& op) {

@@ -1,5 +1,6 @@
 // Pooling. A thread computes an element of the result.
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/leader.h"
 #include "cuda/codegen/windows.h"
 
 namespace alloy::cuda {
@@ -8,6 +9,7 @@ namespace {
 using ir::Attr;
 using ir::Dims;
 using ir::Op;
+using ir::OpCode;
 
 constexpr char kPooling[] = R"cuda(
 // Four moving axes, and two others that it keeps.
@@ -100,8 +102,8 @@ __device__ inline void avg_pool(const float* x, float* y, bool with_padding, con
 
 // Each element of the source sums what the windows over it give. `give` takes a position, the source, and the place of
 // its outer and inner axes in the result.
-template <class Give>
-__device__ inline void gather_from_windows(float* to, const Pooling& c, const Give& give) {
+template <class Give, class Read, class Write>
+__device__ inline void gather_from_windows(const Pooling& c, const Read& read, const Write& write, const Give& give) {
   const Moving* const m = c.axes;
   const i64 count = c.outer * c.inner * m[0].extent * m[1].extent * m[2].extent * m[3].extent;
   for (i64 i = first_index(); i < count; i += index_step()) {
@@ -133,18 +135,22 @@ __device__ inline void gather_from_windows(float* to, const Pooling& c, const Gi
         }
       }
     }
-    to[from + place] = sum;
+    write(from + place, read(from + place), sum);
   }
 }
 
-__device__ inline void max_pool_gradient(const float* g, const float* x, float* to, const Pooling& c) {
-  gather_from_windows(to, c, [&](const i64* at, i64 from, i64 place, i64 position) {
+template <class Read, class Write>
+__device__ inline void max_pool_gradient(const float* g, const float* x, const Pooling& c, const Read& read,
+                                         const Write& write) {
+  gather_from_windows(c, read, write, [&](const i64* at, i64 from, i64 place, i64 position) {
     return look(x + from, c, at).place == place ? g[position] : 0.0f;
   });
 }
 
-__device__ inline void avg_pool_gradient(const float* g, float* to, bool with_padding, const Pooling& c) {
-  gather_from_windows(to, c, [&](const i64* at, i64, i64, i64 position) {
+template <class Read, class Write>
+__device__ inline void avg_pool_gradient(const float* g, bool with_padding, const Pooling& c, const Read& read,
+                                         const Write& write) {
+  gather_from_windows(c, read, write, [&](const i64* at, i64, i64, i64 position) {
     return g[position] / divisor_of(look(nullptr, c, at), with_padding);
   });
 }
@@ -203,22 +209,28 @@ Code code_of_max_pool_with_indices(const Op& op) {
                  {operand(0), result(0), result(1)}, x, y, y, modulus);
 }
 
-Code code_of_max_pool_gradient(const Op& op) {
+Code code_of_pooling_gradient(const Op& op, const Finisher& finisher) {
+  require_float(op);
   const Dims &y = op.operands[0].shape().dims(), &x = op.results[0].shape.dims();
-  return pooling(op, "max_pool_gradient((const float*)p[0], (const float*)p[1], (float*)p[2], @)",
-                 {operand(0), operand(1), result(0)}, x, y, x);
+  Code code;
+  if (count_of(x) == 0) return code;
+  const bool is_max = op.code == OpCode::max_pool2d_gradient || op.code == OpCode::max_pool4d_gradient;
+  Launch launch = launch_for(count_of(x), {kWindows, kPooling}, "", {operand(0), operand(1)}, pooling(op, x, y));
+  if (!is_max) launch.pointers = {operand(0)};
+  launch.body = (is_max ? "  max_pool_gradient((const float*)p[0], (const float*)p[1]"
+                        : "  avg_pool_gradient((const float*)p[0], " + with_padding(op)) +
+                ", *(const Pooling*)n, " + add_finish(launch, finisher) + ");\n";
+  code.launches.push_back(std::move(launch));
+  return code;
 }
+
+Code code_of_max_pool_gradient(const Op& op) { return code_of_pooling_gradient(op, storing(op)); }
+Code code_of_avg_pool_gradient(const Op& op) { return code_of_pooling_gradient(op, storing(op)); }
 
 Code code_of_avg_pool(const Op& op) {
   const Dims &x = op.operands[0].shape().dims(), &y = op.results[0].shape.dims();
   return pooling(op, "avg_pool((const float*)p[0], (float*)p[1], " + with_padding(op) + ", @)", {operand(0), result(0)},
                  x, y, y);
-}
-
-Code code_of_avg_pool_gradient(const Op& op) {
-  const Dims &y = op.operands[0].shape().dims(), &x = op.results[0].shape.dims();
-  return pooling(op, "avg_pool_gradient((const float*)p[0], (float*)p[1], " + with_padding(op) + ", @)",
-                 {operand(0), result(0)}, x, y, x);
 }
 
 }  // namespace alloy::cuda

@@ -136,7 +136,13 @@ std::optional<Product> product_of(const Op& op) {
   return op.code == ir::OpCode::matmul ? product_of_matmul(op) : product_of_convolution(op);
 }
 
-void append_product(Code& code, const Product& product, const Finish& finish) {
+Code code_of_product(const Op& op, const Finisher& finisher) {
+  Code code;
+  append_product(code, *product_of(op), finisher);
+  return code;
+}
+
+void append_product(Code& code, const Product& product, const Finisher& finisher) {
   const auto tiles = [&](int64_t lines) {
     return (product.rows + lines - 1) / lines * ((product.columns + lines - 1) / lines) * product.matrices;
   };
@@ -151,32 +157,26 @@ void append_product(Code& code, const Product& product, const Finish& finish) {
   std::vector<const char*> libraries{kProduct};
   libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
   Launch launch{libraries, "", {operand(0), operand(1)}, numbers};
-  const auto body = [&](const Finish& with, const std::string& at_parts) {
+  const auto body = [&](const std::string& finish, const std::string& at_parts) {
     return "  product<" + std::string(is_large ? "8" : "4") + ">(" + product.left + ", " + product.right + ", " +
-           product.places + ", " + with.read + ", " + with.write + ", " + at_parts + ", *(const ProductSize*)n);\n";
-  };
-  const auto add_finish = [&](Launch& to) {
-    to.libraries.insert(to.libraries.end(), finish.libraries.begin(), finish.libraries.end());
-    to.pointers.insert(to.pointers.end(), finish.pointers.begin(), finish.pointers.end());
-    to.numbers.insert(to.numbers.end(), finish.numbers.begin(), finish.numbers.end());
+           product.places + ", " + finish + ", " + at_parts + ", *(const ProductSize*)n);\n";
   };
   Launch sum = launch_for(product.matrices * product.rows * product.columns, libraries, "", launch.pointers, numbers);
   launch.blocks = static_cast<unsigned>(std::min<int64_t>(blocks, 1 << 30));
   launch.rows = static_cast<unsigned>(parts);
   if (parts == 1) {
-    launch.body = body(finish, "nullptr");
-    add_finish(launch);
+    launch.body = body(add_finish(launch, finisher), "nullptr");
     code.launches.push_back(std::move(launch));
     return;
   }
   const Pointer at = scratch(code.scratch);
   code.scratch += static_cast<size_t>(parts * product.matrices * product.rows * product.columns) * sizeof(float);
-  launch.body = body({.write = "[](i64, int, float) {}"}, "(float*)p[2]");
+  launch.body = body("[](i64) { return 0; }, [](i64, int, float) {}", "(float*)p[2]");
   launch.pointers.push_back(at);
   code.launches.push_back(std::move(launch));
-  add_finish(sum);
+  const std::string finish = add_finish(sum, finisher);
   sum.body = "  sum_parts((const float*)p[" + std::to_string(sum.pointers.size()) + "], " + product.places + ", " +
-             finish.read + ", " + finish.write + ", *(const ProductSize*)n);\n";
+             finish + ", *(const ProductSize*)n);\n";
   sum.pointers.push_back(at);
   code.launches.push_back(std::move(sum));
 }

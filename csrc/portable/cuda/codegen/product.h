@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/codegen/code.h"
+#include "cuda/codegen/leader.h"
 
 namespace alloy::cuda {
 
@@ -23,21 +23,11 @@ struct Product {
   static constexpr size_t kOwn = 5;
 };
 
-// How the elements of a product become results.
-struct Finish {
-  std::vector<const char*> libraries = {};
-  // Functions of an element's index: of what is read for it, and of what follows from that and the element.
-  std::string read = "[](i64) { return 0; }";
-  std::string write = "[&](i64 i, int, float x) { ((float*)p[2])[i] = x; }";
-  std::vector<Pointer> pointers = {result(0)};  // from p + 2
-  std::vector<int64_t> numbers = {};            // behind the product's
-};
-
 // The product that computes an op of float32, if tiles do.
 std::optional<Product> product_of(const ir::Op& op);
 std::optional<Product> product_of_matmul(const ir::Op& op);
 std::optional<Product> product_of_convolution(const ir::Op& op);
 
-void append_product(Code& code, const Product& product, const Finish& finish = {});
+void append_product(Code& code, const Product& product, const Finisher& finisher);
 
 }  // namespace alloy::cuda

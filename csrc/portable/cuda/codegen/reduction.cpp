@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/leader.h"
 #include "cuda/codegen/writer.h"
 
 namespace alloy::cuda {
@@ -27,11 +28,11 @@ struct Shape {
   }
 };
 
-template <class Fold, class R>
-__device__ inline void give(typename Fold::All all, R* to, typename Fold::All* parts, const Shape& shape, i64 result,
-                            i64 part, i64 count, NumberOf<typename Fold::Source> first) {
+template <class Fold, class Read, class Write>
+__device__ inline void give(typename Fold::All all, const Read& read, const Write& write, typename Fold::All* parts,
+                            const Shape& shape, i64 result, i64 part, NumberOf<typename Fold::Source> first) {
   if (shape.parts > 1) parts[part * shape.results + result] = all;
-  else store(to, result, Fold::number(all, count, first));
+  else write(result, read(result), Fold::number(all, shape.count, first));
 }
 
 template <class Fold>
@@ -40,9 +41,9 @@ __device__ inline NumberOf<typename Fold::Source> first_of(const typename Fold::
 }
 
 // A block computes one result, or a part of it.
-template <class Fold, class R, int KEPT, int REDUCED>
-__device__ inline void reduce_by_blocks(const typename Fold::Source* x, R* to, typename Fold::All* parts,
-                                        const i64* n) {
+template <class Fold, int KEPT, int REDUCED, class Read, class Write>
+__device__ inline void reduce_by_blocks(const typename Fold::Source* x, typename Fold::All* parts, const i64* n,
+                                        const Read& read, const Write& write) {
   __shared__ __align__(16) char bytes[256 * sizeof(typename Fold::All)];
   typename Fold::All* const shared = (typename Fold::All*)bytes;
   const Shape shape(n);
@@ -57,14 +58,14 @@ __device__ inline void reduce_by_blocks(const typename Fold::Source* x, R* to, t
       all = Fold::add(all, load(from, place<REDUCED>(i, reduced, reduced + REDUCED)), i, first);
     }
     all = merged_in_block(all, shared, Fold::merge);
-    if (threadIdx.x == 0) give<Fold>(all, to, parts, shape, result, part, shape.count, first);
+    if (threadIdx.x == 0) give<Fold>(all, read, write, parts, shape, result, part, first);
   }
 }
 
 // A thread computes one result, or a part of it.
-template <class Fold, class R, int KEPT, int REDUCED>
-__device__ inline void reduce_by_threads(const typename Fold::Source* x, R* to, typename Fold::All* parts,
-                                         const i64* n) {
+template <class Fold, int KEPT, int REDUCED, class Read, class Write>
+__device__ inline void reduce_by_threads(const typename Fold::Source* x, typename Fold::All* parts, const i64* n,
+                                         const Read& read, const Write& write) {
   const Shape shape(n);
   const i64* const kept = n + 3;
   const i64* const reduced = kept + 2 * KEPT;
@@ -76,20 +77,20 @@ __device__ inline void reduce_by_threads(const typename Fold::Source* x, R* to, 
     for (i64 i = shape.begin(part); i < shape.end(part); ++i) {
       all = Fold::add(all, load(from, place<REDUCED>(i, reduced, reduced + REDUCED)), i, first);
     }
-    give<Fold>(all, to, parts, shape, result, part, shape.count, first);
+    give<Fold>(all, read, write, parts, shape, result, part, first);
   }
 }
 
-template <class Fold, class R, int KEPT>
-__device__ inline void merge_parts(const typename Fold::Source* x, R* to, const typename Fold::All* parts,
-                                   const i64* n) {
+template <class Fold, int KEPT, class Read, class Write>
+__device__ inline void merge_parts(const typename Fold::Source* x, const typename Fold::All* parts, const i64* n,
+                                   const Read& read, const Write& write) {
   const Shape shape(n);
   const i64* const kept = n + 3;
   for (i64 result = first_index(); result < shape.results; result += index_step()) {
     typename Fold::All all = parts[result];
     for (i64 part = 1; part < shape.parts; ++part) all = Fold::merge(all, parts[part * shape.results + result]);
     const typename Fold::Source* const from = x + place<KEPT>(result, kept, kept + KEPT);
-    store(to, result, Fold::number(all, shape.count, first_of<Fold>(from, shape.count)));
+    write(result, read(result), Fold::number(all, shape.count, first_of<Fold>(from, shape.count)));
   }
 }
 
@@ -195,7 +196,8 @@ struct Reduced {
 };
 
 // `declaration` declares the fold if it is no template of the library; `bytes` is the size of its All.
-Code reduction(const Op& op, const std::string& declaration, const std::string& fold, size_t bytes) {
+Code reduction(const Op& op, const Finisher& finisher, const std::string& declaration, const std::string& fold,
+               size_t bytes) {
   const Reduced axes(op.operands[0].shape().dims(), op.results[0].shape.dims());
   const int64_t results = op.results[0].shape.element_count(), count = axes.reduced.count();
   Code code;
@@ -210,27 +212,30 @@ Code reduction(const Op& op, const std::string& declaration, const std::string& 
   std::vector<int64_t> numbers{results, count, parts};
   axes.kept.append_to(numbers);
   axes.reduced.append_to(numbers);
-  const std::string all = "(typename " + fold + "::All*)", kept = std::to_string(axes.kept.rank()),
-                    from = "(const " + element_of(op.operands[0].dtype()) + "*)p[0]",
-                    to = element_of(op.results[0].dtype);
-  const std::string arguments =
-      "(" + from + ", (" + to + "*)p[1], " + all + (parts > 1 ? "p[2]" : "nullptr") + ", n);\n";
-  std::vector<Pointer> pointers{operand(0), result(0)};
-  if (parts > 1) pointers.push_back(scratch(0));
-  Launch launch = launch_for(results, {kReduction},
-                             declaration + "  " + (by_blocks ? "reduce_by_blocks<" : "reduce_by_threads<") + fold +
-                                 ", " + to + ", " + kept + ", " + std::to_string(axes.reduced.rank()) + ">" + arguments,
-                             pointers, numbers);
+  const std::string from = "((const " + element_of(op.operands[0].dtype()) + "*)p[0], ",
+                    kept = std::to_string(axes.kept.rank());
+  const auto body = [&](const std::string& function, const std::string& at_parts, const std::string& finish) {
+    return declaration + "  " + function + from + "(typename " + fold + "::All*)" + at_parts + ", n, " + finish +
+           ");\n";
+  };
+  const std::string function = std::string(by_blocks ? "reduce_by_blocks<" : "reduce_by_threads<") + fold + ", " +
+                               kept + ", " + std::to_string(axes.reduced.rank()) + ">";
+  Launch launch = launch_for(results, {kReduction}, "", {operand(0)}, numbers), merge = launch;
   launch.blocks = static_cast<unsigned>(blocks);
   launch.rows = static_cast<unsigned>(parts);
   if (by_blocks && count < 256) launch.threads = count < 64 ? 32 : count < 128 ? 64 : 128;
-  code.launches.push_back(std::move(launch));
-  if (parts > 1) {
-    code.scratch = static_cast<size_t>(parts * results) * bytes;
-    code.launches.push_back(launch_for(
-        results, {kReduction}, declaration + "  merge_parts<" + fold + ", " + to + ", " + kept + ">" + arguments,
-        pointers, numbers));
+  if (parts == 1) {
+    launch.body = body(function, "nullptr", add_finish(launch, finisher));
+    code.launches.push_back(std::move(launch));
+    return code;
   }
+  code.scratch = static_cast<size_t>(parts * results) * bytes;
+  launch.pointers.push_back(scratch(0));
+  merge.pointers.push_back(scratch(0));
+  launch.body = body(function, "p[1]", "[](i64) { return 0; }, [](i64, int, auto) {}");
+  merge.body = body("merge_parts<" + fold + ", " + kept + ">", "p[1]", add_finish(merge, finisher));
+  code.launches.push_back(std::move(launch));
+  code.launches.push_back(std::move(merge));
   return code;
 }
 
@@ -255,10 +260,20 @@ Folding folding_of(const Op& op) {
   return folding;
 }
 
-Code code_of_reduction(const Op& op) {
-  const Folding folding = folding_of(op);
+Code code_of_reduction(const Op& op, const Finisher& finisher) {
   const DType dtype = op.operands[0].dtype();
-  const std::string number = number_of(dtype);
+  const std::string element = element_of(dtype), number = number_of(dtype);
+  switch (op.info().family) {
+    case ir::Family::kMoment: {
+      const std::string name =
+          std::string(is_floating(op) ? "" : "Whole") + (op.code == OpCode::mean ? "Mean" : "Variance");
+      return reduction(op, finisher, "", name + "<" + element + ">", 32);
+    }
+    case ir::Family::kArgReduction:
+      return reduction(op, finisher, "", "Best<" + element + (op.code == OpCode::argmax ? ", true>" : ", false>"), 16);
+    default: break;
+  }
+  const Folding folding = folding_of(op);
   const std::string declaration = filled(
       "  struct Fold {\n"
       "    typedef @ Source;\n"
@@ -268,21 +283,11 @@ Code code_of_reduction(const Op& op) {
       "    __device__ static All add(All a, @ x, i64, @) { return merge(a, (All)x); }\n"
       "    __device__ static @ number(All all, i64, @) { return (@)all; }\n"
       "  };\n",
-      {element_of(dtype), folding.all, folding.init, folding.combine, number, number, number, number, number});
-  return reduction(op, declaration, "Fold", 8);
+      {element, folding.all, folding.init, folding.combine, number, number, number, number, number});
+  return reduction(op, finisher, declaration, "Fold", 8);
 }
 
+Code code_of_reduction(const Op& op) { return code_of_reduction(op, storing(op)); }
 Code code_of_reduce_like(const Op& op) { return code_of_reduction(op); }
-
-Code code_of_moment(const Op& op) {
-  const std::string name =
-      std::string(is_floating(op) ? "" : "Whole") + (op.code == OpCode::mean ? "Mean" : "Variance");
-  return reduction(op, "", name + "<" + element_of(op.operands[0].dtype()) + ">", 32);
-}
-
-Code code_of_arg_reduction(const Op& op) {
-  return reduction(
-      op, "", "Best<" + element_of(op.operands[0].dtype()) + (op.code == OpCode::argmax ? ", true>" : ", false>"), 16);
-}
 
 }  // namespace alloy::cuda
