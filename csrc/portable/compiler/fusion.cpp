@@ -98,7 +98,8 @@ class Groups {
       const uint32_t producer = group_of(v.op), own = find(i);
       if (producer == own || tiles_[producer] + tiles_[own] > policy_.most_values()) continue;
       if (leaders_[producer] + leaders_[own] > 1) continue;
-      if (policy_.folds(*v.op) || policy_.joins(*v.op)) {
+      const bool has_led = leads(v.op) && members_[producer].size() > 1;
+      if (policy_.folds(*v.op) || policy_.joins(*v.op) || has_led) {
         if (fit(v, producer, own) && !is_cyclic(producer, own)) merge(producer, own);
       } else if (leaders_[own] == 0 && !has_rows_[own] && v.shape() == *shapes_[own]) {
         join_leader(v, own);
@@ -120,12 +121,16 @@ class Groups {
     return has_row_of(producer, own) || has_row_of(own, producer);
   }
 
-  // Joins the op that computes `v`, perhaps behind a reshape, if it leads and this group is its only user.
+  // Joins the op that computes `v`, perhaps behind a reshape, if it leads and this group is its only user, or others get
+  // its value from the group.
   void join_leader(Value v, uint32_t own) {
     const Op* leader = v.op;
-    const auto is_used_once = [&](const Op* op) { return has(op) && uses_[index_.at(op)] == 1; };
-    if (leader->info().facts.renames && is_used_once(leader)) leader = leader->operands[0].op;
-    if (!has(leader) || !is_used_once(leader) || !leads(leader)) return;
+    const auto may_join = [&](const Op* op) {
+      if (!has(op) || members_[group_of(op)].size() > 1) return false;
+      return uses_[index_.at(op)] == 1 || (policy_.writes_leaders() && !is_cyclic(group_of(op), own));
+    };
+    if (leader->info().facts.renames && may_join(leader)) leader = leader->operands[0].op;
+    if (!may_join(leader) || !leads(leader)) return;
     merge(own, group_of(leader));
     if (leader != v.op) merge(own, group_of(v.op));
     leaders_[own] = 1;

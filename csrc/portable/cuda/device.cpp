@@ -47,6 +47,7 @@ class CudaFusionPolicy final : public device::FusionPolicy {
   bool takes_rows(const ir::Shape& shape) const override { return cuda::takes_rows(shape); }
   size_t most_values() const override { return 32; }
   bool leads(const ir::Op& op) const override { return cuda::leads(op); }
+  bool writes_leaders() const override { return true; }
 };
 
 class CudaDevice final : public device::Device {
@@ -79,8 +80,16 @@ class CudaDevice final : public device::Device {
   bool computes_narrow(const ir::Op& op) const override {
     return op.info().facts.elementwise && ir::kind(op.operands.back().dtype()) == ir::DTypeKind::kFloating;
   }
-  // The host's processor has the same bits, except of functions of floats and of sums in another order.
+  // The host's processor has the same bits, except of functions of floats and of sums in another order. It computes
+  // with no floats of two bytes.
   bool fold(const ir::Op& op, const std::byte* const* operands, std::byte* result) const override {
+    const auto is_narrow = [](ir::DType dtype) {
+      return ir::kind(dtype) == ir::DTypeKind::kFloating && dtype != ir::DType::float32;
+    };
+    if (is_narrow(op.results[0].dtype)) return false;
+    for (const ir::Value& v : op.operands) {
+      if (is_narrow(v.dtype())) return false;
+    }
     const bool is_exact = op.info().facts.elementwise && op.info().types != ir::TypeClass::floating;
     const bool moves = op.info().facts.renames || op.code == ir::OpCode::broadcast_to;
     return ((is_exact && op.code != ir::OpCode::power) || moves) && device::host_device().fold(op, operands, result);

@@ -1,7 +1,8 @@
-"""A program that runs every case of cases.py on the default device, with its gradients, and looks at no result. On an
-imitated GPU that keeps texts (tests/imitated_cuda), the texts of all ops are in the folder then."""
+"""A program that runs every case of cases.py on the default device, with its gradients, and those of cuda_fused.py, and
+looks at no result. On an imitated GPU that keeps texts (tests/imitated_cuda), all texts are in the folder then."""
 
 import numpy as np
+from cuda_fused import compiled_rows, compiled_updates
 
 import alloy as al
 from cases import all_cases, sample
@@ -30,3 +31,7 @@ if __name__ == "__main__":
             if dtype == case.dtypes[0] or (first and dtype in ("float16", "int32", "int64", "uint64", "bool")):
                 run(case, dtype)
         seen.add(case.op)
+    step, arrays = compiled_rows()
+    step(*sum(arrays, []))
+    step, arrays, _ = compiled_updates()
+    step(*arrays)

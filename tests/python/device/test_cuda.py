@@ -146,6 +146,12 @@ def test_long_rows_and_lines_and_many_updates(tmp_path):
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+def test_what_is_computed_in_one_kernel(tmp_path):
+    command = [sys.executable, str(ROOT / "tests/python/device/cuda_fused.py")]
+    done = subprocess.run(command, env=with_imitation(tmp_path), capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 FORKED = """
     import os
     import numpy as np

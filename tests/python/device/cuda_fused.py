@@ -1,0 +1,228 @@
+"""A program that compares ops which a GPU computes in one kernel with NumPy, in double precision. Each row tells its
+number of kernels there."""
+
+from collections import namedtuple
+
+import numpy as np
+
+import alloy as al
+
+Row = namedtuple("Row", "name shapes build expected kernels")
+rng = np.random.default_rng(0)
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def convolved(x, w):
+    """The convolution with padding "same", of NHWC and HWIO."""
+    padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    height, width = x.shape[1:3]
+    return sum(padded[:, i : i + height, j : j + width] @ w[i, j] for i in range(3) for j in range(3))
+
+
+def turned(x):
+    """NCHW as NHWC."""
+    return x.transpose(0, 2, 3, 1)
+
+
+def conv(x, w, layout="NHWC"):
+    return al.conv2d(x, w, padding="same", data_layout=layout)
+
+
+def gradient(y, g, x):
+    return al.gradients(al.sum(y * g), [x])[0]
+
+
+def weights_gradient(x, g):
+    padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    height, width = x.shape[1:3]
+    return np.array(
+        [[np.einsum("nhwc,nhwf->cf", padded[:, i : i + height, j : j + width], g) for j in range(3)] for i in range(3)]
+    )
+
+
+def halves(x, w, r):
+    return al.cast(al.cast(x @ w, "float16") + al.cast(r, "float16"), "float32")
+
+
+MATRICES, IMAGES = ((37, 20), (20, 70)), ((3, 6, 5, 4), (3, 3, 4, 8))
+TURNED = ((3, 4, 6, 5), IMAGES[1])
+
+ROWS = [
+    Row(
+        "bias and relu", (*MATRICES, (70,)), lambda x, w, b: [al.relu(x @ w + b)], lambda x, w, b: [relu(x @ w + b)], 1
+    ),
+    Row(
+        "a residual and a factor for each row",
+        (*MATRICES, (37, 70), (37, 1)),
+        lambda x, w, r, f: [x @ w * f + r],
+        lambda x, w, r, f: [x @ w * f + r],
+        1,
+    ),
+    Row("an operand of the product", ((24, 24),), lambda x: [x @ x + x], lambda x: [x @ x + x], 1),
+    Row(
+        "the gradient of an activation",
+        (*MATRICES, (37, 70)),
+        lambda x, w, g: [gradient(al.sigmoid(x) @ w, g, x)],
+        lambda x, w, g: [g @ w.T * sigmoid(x) * (1 - sigmoid(x))],
+        1,
+    ),
+    Row(
+        "a reshape between",
+        (*MATRICES, (10, 7)),
+        lambda x, w, f: [al.tanh(al.reshape(x @ w, (37, 7, 10)) * al.transpose(f))],
+        lambda x, w, f: [np.tanh((x @ w).reshape(37, 7, 10) * f.T)],
+        2,
+    ),
+    Row(
+        "parts of sums",
+        ((5, 2000), (2000, 6), (6,)),
+        lambda x, w, b: [al.relu(x @ w + b)],
+        lambda x, w, b: [relu(x @ w + b)],
+        1,
+    ),
+    Row(
+        "stacks",
+        ((3, 4, 9), (3, 9, 8), (4, 1)),
+        lambda x, w, b: [al.tanh(x @ w + b)],
+        lambda x, w, b: [np.tanh(x @ w + b)],
+        1,
+    ),
+    Row(
+        "the product too",
+        MATRICES,
+        lambda x, w: [x @ w, al.relu(x @ w), al.square(x @ w)],
+        lambda x, w: [x @ w, relu(x @ w), (x @ w) ** 2],
+        1,
+    ),
+    Row(
+        "the product for others",
+        (*MATRICES, (70, 5)),
+        lambda x, w, v: [al.sigmoid(x @ w) * (x @ w), x @ w @ v],
+        lambda x, w, v: [x @ w * sigmoid(x @ w), x @ w @ v],
+        2,
+    ),
+    Row("halves", (*MATRICES, (37, 70)), lambda x, w, r: [halves(x, w, r)], lambda x, w, r: [x @ w + r], 1),
+    Row(
+        "channels last",
+        (*IMAGES, (8,)),
+        lambda x, w, b: [al.relu(conv(x, w) + b)],
+        lambda x, w, b: [relu(convolved(x, w) + b)],
+        1,
+    ),
+    Row(
+        "channels first",
+        (*TURNED, (8, 1, 1)),
+        lambda x, w, b: [al.relu(conv(x, w, "NCHW") + b)],
+        lambda x, w, b: [relu(convolved(turned(x), w) + b[:, 0, 0]).transpose(0, 3, 1, 2)],
+        1,
+    ),
+    Row(
+        "a convolution's data gradient",
+        (*IMAGES, (3, 6, 5, 8)),
+        lambda x, w, g: [gradient(conv(al.relu(x), w), g, x)],
+        lambda x, w, g: [convolved(g, w[::-1, ::-1].swapaxes(2, 3)) * (x > 0)],
+        1,
+    ),
+    Row(
+        "a sum of columns",
+        ((300, 7), (7,)),
+        lambda x, b: [b - al.sum(x, axis=0) * 0.1],
+        lambda x, b: [b - x.sum(0) * 0.1],
+        1,
+    ),
+    Row(
+        "the greatest of columns",
+        ((3, 300, 7),),
+        lambda x: [al.cast(al.argmax(x, axis=1), "float32") * 2.0],
+        lambda x: [x.argmax(1) * 2.0],
+        1,
+    ),
+    Row(
+        "the gradient of pooling",
+        ((2, 4, 6, 3), (2, 2, 3, 3)),
+        lambda x, g: [gradient(al.avg_pool2d(al.square(x)), g, x)],
+        lambda x, g: [g.repeat(2, 1).repeat(2, 2) / 2 * x],
+        2,
+    ),
+    Row(
+        "softmax and others of its rows",
+        ((40, 10), (40, 10)),
+        lambda x, t: [al.softmax(x) * al.sum(al.log_softmax(x) * t, axis=-1, keepdims=True)],
+        lambda x, t: [(y := np.exp(x) / np.exp(x).sum(-1, keepdims=True)) * (np.log(y) * t).sum(-1, keepdims=True)],
+        1,
+    ),
+]
+
+
+def compiled_rows():
+    """All rows as one step, which compiles faster than a step for each, and its arrays by row."""
+    graph = al.Graph()
+    arrays = [[rng.normal(size=shape).astype(np.float32) for shape in row.shapes] for row in ROWS]
+    feeds = [[graph.placeholder(shape) for shape in row.shapes] for row in ROWS]
+    built = [row.build(*own) for row, own in zip(ROWS, feeds)]
+    return graph.compile(sum(feeds, []), sum(built, [])), arrays
+
+
+def check_rows():
+    step, arrays = compiled_rows()
+    results = iter(step(*sum(arrays, [])))
+    for row, own in zip(ROWS, arrays):
+        expected = row.expected(*(array.astype(float) for array in own))
+        compare(row.name, [next(results) for _ in expected], expected)
+    if al.device().kind == "cuda":
+        assert len(step.profile(*sum(arrays, []), runs=1).kernels) == sum(row.kernels for row in ROWS)
+
+
+def compare(name, results, expected):
+    for result, right in zip(results, expected, strict=True):
+        tolerance = 2e-3 if name == "halves" else 2e-5
+        np.testing.assert_allclose(result, right, rtol=tolerance, atol=tolerance * abs(right).max(), err_msg=name)
+
+
+def compiled_updates():
+    """A step, its arrays and its variables. A new value may be written over the old one if nothing else needs that."""
+    graph = al.Graph()
+    shapes = {"x": (40, 12), "g": (40, 9), "images": (3, 6, 5, 4), "to": (3, 6, 5, 8)}
+    x, g, images, to = feeds = [graph.placeholder(shape) for shape in shapes.values()]
+    starts = {"w": (12, 9), "b": (9,), "filters": (3, 3, 4, 8), "bias": (8,), "square": (11, 11)}
+    variables = {name: graph.variable(rng.normal(size=shape).astype(np.float32)) for name, shape in starts.items()}
+    w, b, filters, bias, square = variables.values()
+    updates = [
+        *al.SGD(0.1).minimize(al.sum((x @ w + b) * g), [w, b]),
+        *al.Adam(0.1).minimize(al.sum((conv(images, filters) + bias) * to), [filters, bias]),
+        graph.assign(square, square - 0.1 * (square @ square)),
+    ]
+    arrays = [rng.normal(size=shape).astype(np.float32) for shape in shapes.values()]
+    return graph.compile(feeds, [], updates=updates), arrays, variables
+
+
+def check_updates():
+    step, arrays, variables = compiled_updates()
+    x, g, images, to = (array.astype(float) for array in arrays)
+    right = {name: variable.numpy().astype(float) for name, variable in variables.items()}
+    for _ in range(2):
+        step(*arrays)
+        right["w"] -= 0.1 * x.T @ g
+        right["b"] -= 0.1 * g.sum(0)
+        # Of equal gradients, Adam's step is the rate in their direction.
+        right["filters"] -= 0.1 * np.sign(weights_gradient(images, to))
+        right["bias"] -= 0.1 * np.sign(to.sum((0, 1, 2)))
+        right["square"] -= 0.1 * right["square"] @ right["square"]
+        for name, variable in variables.items():
+            compare(name, [variable.numpy()], [right[name]])
+    if al.device().kind == "cuda":
+        kinds = [kernel.kind for kernel in step.profile(*arrays, runs=1).kernels if kernel.shape]
+        assert kinds == ["fused"] * len(variables)
+
+
+if __name__ == "__main__":
+    check_rows()
+    check_updates()
+    print("end")
