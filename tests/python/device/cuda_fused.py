@@ -132,7 +132,7 @@ ROWS = [
     ),
     Row(
         "a sum of columns",
-        ((300, 7), (7,)),
+        ((3000, 7), (7,)),
         lambda x, b: [b - al.sum(x, axis=0) * 0.1],
         lambda x, b: [b - x.sum(0) * 0.1],
         1,

@@ -1,5 +1,6 @@
 // Reductions, moments, argmax and argmin: trees of fixed shape, so every run gives the same bits.
 #include <algorithm>
+#include <bit>
 
 #include "cuda/codegen/families.h"
 #include "cuda/codegen/leader.h"
@@ -14,8 +15,9 @@ using ir::DType;
 using ir::Op;
 using ir::OpCode;
 
-// A fold has a type All of what it knows of several elements: none() of no elements, add() one more, merge() two, and
-// the number() of a result of `count` elements, the first of which is `first`.
+// A fold has a type Number of elements, and a type All of what it knows of several of them: none() of no elements,
+// add() one more, merge() two, and the number() of a result of `count` elements, the first of which is `first` if
+// kNeedsFirst.
 constexpr char kReduction[] = R"cuda(
 // The numbers: results, elements of each, parts of each; then lengths and steps of the kept axes, and of the reduced.
 struct Shape {
@@ -30,75 +32,94 @@ struct Shape {
 
 template <class Fold, class Read, class Write>
 __device__ inline void give(typename Fold::All all, const Read& read, const Write& write, typename Fold::All* parts,
-                            const Shape& shape, i64 result, i64 part, NumberOf<typename Fold::Source> first) {
+                            const Shape& shape, i64 result, i64 part, typename Fold::Number first) {
   if (shape.parts > 1) parts[part * shape.results + result] = all;
   else write(result, read(result), Fold::number(all, shape.count, first));
 }
 
-template <class Fold>
-__device__ inline NumberOf<typename Fold::Source> first_of(const typename Fold::Source* from, i64 count) {
-  return count > 0 ? load(from, 0) : 0;
-}
+// The elements of one result.
+template <class Fold, int KEPT, int REDUCED, class Source>
+struct Elements {
+  const Source& source;
+  const i64 *kept, *reduced;
+  i64 from;
+  typename Fold::Number first;
+
+  __device__ Elements(const Source& s, const Shape& shape, const i64* n, i64 result)
+      : source(s), kept(n + 3), reduced(kept + 2 * KEPT), from(place<KEPT>(result, kept, kept + KEPT)), first(0) {
+    if (Fold::kNeedsFirst && shape.count > 0) first = source(from);
+  }
+  // Folds every `step`th element.
+  __device__ typename Fold::All folded(i64 begin, i64 end, int step) const {
+    typename Fold::All all = Fold::none();
+    for (i64 i = begin; i < end; i += step) {
+      all = Fold::add(all, source(from + place<REDUCED>(i, reduced, reduced + REDUCED)), i, first);
+    }
+    return all;
+  }
+};
 
 // A block computes one result, or a part of it.
-template <class Fold, int KEPT, int REDUCED, class Read, class Write>
-__device__ inline void reduce_by_blocks(const typename Fold::Source* x, typename Fold::All* parts, const i64* n,
-                                        const Read& read, const Write& write) {
+template <class Fold, int KEPT, int REDUCED, class Source, class Read, class Write>
+__device__ inline void reduce_by_blocks(typename Fold::All* parts, const i64* n, const Source& source, const Read& read,
+                                        const Write& write) {
   __shared__ __align__(16) char bytes[256 * sizeof(typename Fold::All)];
-  typename Fold::All* const shared = (typename Fold::All*)bytes;
   const Shape shape(n);
-  const i64* const kept = n + 3;
-  const i64* const reduced = kept + 2 * KEPT;
   const i64 part = blockIdx.y;
   for (i64 result = blockIdx.x; result < shape.results; result += gridDim.x) {
-    const typename Fold::Source* const from = x + place<KEPT>(result, kept, kept + KEPT);
-    const NumberOf<typename Fold::Source> first = first_of<Fold>(from, shape.count);
-    typename Fold::All all = Fold::none();
-    for (i64 i = shape.begin(part) + threadIdx.x; i < shape.end(part); i += blockDim.x) {
-      all = Fold::add(all, load(from, place<REDUCED>(i, reduced, reduced + REDUCED)), i, first);
-    }
-    all = merged_in_block(all, shared, Fold::merge);
-    if (threadIdx.x == 0) give<Fold>(all, read, write, parts, shape, result, part, first);
+    const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
+    typename Fold::All all = elements.folded(shape.begin(part) + threadIdx.x, shape.end(part), blockDim.x);
+    all = merged_in_block(all, (typename Fold::All*)bytes, Fold::merge);
+    if (threadIdx.x == 0) give<Fold>(all, read, write, parts, shape, result, part, elements.first);
   }
 }
 
-// A thread computes one result, or a part of it.
-template <class Fold, int KEPT, int REDUCED, class Read, class Write>
-__device__ inline void reduce_by_threads(const typename Fold::Source* x, typename Fold::All* parts, const i64* n,
+// A block computes ACROSS neighbouring results, or parts of them: neighbouring threads have neighbouring results.
+template <class Fold, int KEPT, int REDUCED, int ACROSS, class Source, class Read, class Write>
+__device__ inline void reduce_by_columns(typename Fold::All* parts, const i64* n, const Source& source,
                                          const Read& read, const Write& write) {
+  __shared__ __align__(16) char bytes[256 * sizeof(typename Fold::All)];
   const Shape shape(n);
-  const i64* const kept = n + 3;
-  const i64* const reduced = kept + 2 * KEPT;
   const i64 part = blockIdx.y;
-  for (i64 result = first_index(); result < shape.results; result += index_step()) {
-    const typename Fold::Source* const from = x + place<KEPT>(result, kept, kept + KEPT);
-    const NumberOf<typename Fold::Source> first = first_of<Fold>(from, shape.count);
-    typename Fold::All all = Fold::none();
-    for (i64 i = shape.begin(part); i < shape.end(part); ++i) {
-      all = Fold::add(all, load(from, place<REDUCED>(i, reduced, reduced + REDUCED)), i, first);
-    }
-    give<Fold>(all, read, write, parts, shape, result, part, first);
+  const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
+  for (i64 begin = blockIdx.x * (i64)ACROSS; begin < shape.results; begin += gridDim.x * (i64)ACROSS) {
+    const bool is_inside = begin + column < shape.results;
+    const i64 result = is_inside ? begin + column : begin;
+    const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
+    typename Fold::All all =
+        elements.folded(shape.begin(part) + lane, is_inside ? shape.end(part) : 0, blockDim.x / ACROSS);
+    all = merged_in_block<ACROSS>(all, (typename Fold::All*)bytes, Fold::merge);
+    if (is_inside && lane == 0) give<Fold>(all, read, write, parts, shape, result, part, elements.first);
   }
 }
 
-template <class Fold, int KEPT, class Read, class Write>
-__device__ inline void merge_parts(const typename Fold::Source* x, const typename Fold::All* parts, const i64* n,
+// Also by columns.
+template <class Fold, int KEPT, int REDUCED, int ACROSS, class Source, class Read, class Write>
+__device__ inline void merge_parts(const typename Fold::All* parts, const i64* n, const Source& source,
                                    const Read& read, const Write& write) {
+  __shared__ __align__(16) char bytes[256 * sizeof(typename Fold::All)];
   const Shape shape(n);
-  const i64* const kept = n + 3;
-  for (i64 result = first_index(); result < shape.results; result += index_step()) {
-    typename Fold::All all = parts[result];
-    for (i64 part = 1; part < shape.parts; ++part) all = Fold::merge(all, parts[part * shape.results + result]);
-    const typename Fold::Source* const from = x + place<KEPT>(result, kept, kept + KEPT);
-    write(result, read(result), Fold::number(all, shape.count, first_of<Fold>(from, shape.count)));
+  const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
+  for (i64 begin = blockIdx.x * (i64)ACROSS; begin < shape.results; begin += gridDim.x * (i64)ACROSS) {
+    const bool is_inside = begin + column < shape.results;
+    const i64 result = is_inside ? begin + column : begin;
+    typename Fold::All all = Fold::none();
+    for (i64 part = lane; part < shape.parts; part += blockDim.x / ACROSS) {
+      all = Fold::merge(all, parts[part * shape.results + result]);
+    }
+    all = merged_in_block<ACROSS>(all, (typename Fold::All*)bytes, Fold::merge);
+    if (!is_inside || lane > 0) continue;
+    const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
+    write(result, read(result), Fold::number(all, shape.count, elements.first));
   }
 }
 
 // Of distances from the first element, whose squares do not hide the variance.
 template <class T>
 struct Moments {
-  typedef T Source;
+  enum { kNeedsFirst = true };
   typedef NumberOf<T> N;
+  typedef N Number;
   struct All { double sum, squares; };
   __device__ static All none() { return All{0, 0}; }
   __device__ static All add(All all, N x, i64, N first) {
@@ -109,8 +130,9 @@ struct Moments {
 };
 template <class T>
 struct Mean {
-  typedef T Source;
+  enum { kNeedsFirst = false };
   typedef NumberOf<T> N;
+  typedef N Number;
   typedef double All;
   __device__ static All none() { return 0; }
   __device__ static All add(All all, N x, i64, N) { return all + x; }
@@ -130,8 +152,9 @@ struct Variance : Moments<T> {
 typedef __int128 Wide;
 template <class T>
 struct WholeMoments {
-  typedef T Source;
+  enum { kNeedsFirst = false };
   typedef NumberOf<T> N;
+  typedef N Number;
   struct All { Wide sum, squares; };
   __device__ static All none() { return All{0, 0}; }
   __device__ static All add(All all, N x, i64, N) { return All{all.sum + x, all.squares + (Wide)x * x}; }
@@ -158,8 +181,9 @@ struct WholeVariance : WholeMoments<T> {
 // The first of the best elements; NaN is never the best, and -1 is its place if there are no others.
 template <class T, bool GREATEST>
 struct Best {
-  typedef T Source;
+  enum { kNeedsFirst = false };
   typedef NumberOf<T> N;
+  typedef N Number;
   struct All { N value; i64 at; };
   __device__ static All none() { return All{0, -1}; }
   __device__ static All add(All all, N x, i64 i, N) {
@@ -204,23 +228,28 @@ Code reduction(const Op& op, const Finisher& finisher, const std::string& declar
   if (results == 0) return code;
   // Neighbouring threads should read neighbouring elements.
   const bool by_blocks = count >= 32 && axes.reduced.steps[0].back() == 1;
-  const int64_t blocks = by_blocks ? std::min<int64_t>(results, 1 << 16) : blocks_for(results);
+  const auto across = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(results, 32))));
+  const int64_t lanes =
+      by_blocks ? 256 / across
+                : std::min<int64_t>(256 / across, std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(count, 1))));
+  const int64_t columns = 256 / lanes;
+  const int64_t blocks = std::min<int64_t>(by_blocks ? results : (results + columns - 1) / columns, 1 << 16);
   // Enough parts for a large processor, but not too small ones.
-  constexpr int64_t kBlocks = 512, kLeast = 64;
-  const int64_t least = by_blocks ? 256 * 8 : kLeast;
-  const int64_t parts = std::clamp<int64_t>(std::min(kBlocks / blocks, count / least), 1, 512);
+  constexpr int64_t kBlocks = 512, kMostParts = 128;
+  const int64_t least = by_blocks ? 256 * 8 : lanes * 8;
+  const int64_t parts = std::clamp<int64_t>(std::min(kBlocks / blocks, count / least), 1, kMostParts);
   std::vector<int64_t> numbers{results, count, parts};
   axes.kept.append_to(numbers);
   axes.reduced.append_to(numbers);
-  const std::string from = "((const " + element_of(op.operands[0].dtype()) + "*)p[0], ",
-                    kept = std::to_string(axes.kept.rank());
+  const std::string source = "[&](i64 i) { return load((const " + element_of(op.operands[0].dtype()) + "*)p[0], i); }",
+                    ranks = fold + ", " + std::to_string(axes.kept.rank()) + ", " + std::to_string(axes.reduced.rank()),
+                    by_columns = ranks + ", " + std::to_string(columns);
   const auto body = [&](const std::string& function, const std::string& at_parts, const std::string& finish) {
-    return declaration + "  " + function + from + "(typename " + fold + "::All*)" + at_parts + ", n, " + finish +
-           ");\n";
+    return declaration + "  " + function + ">((typename " + fold + "::All*)" + at_parts + ", n, " + source + ", " +
+           finish + ");\n";
   };
-  const std::string function = std::string(by_blocks ? "reduce_by_blocks<" : "reduce_by_threads<") + fold + ", " +
-                               kept + ", " + std::to_string(axes.reduced.rank()) + ">";
-  Launch launch = launch_for(results, {kReduction}, "", {operand(0)}, numbers), merge = launch;
+  const std::string function = by_blocks ? "reduce_by_blocks<" + ranks : "reduce_by_columns<" + by_columns;
+  Launch launch = launch_for(results * lanes, {kReduction}, "", {operand(0)}, numbers), merge = launch;
   launch.blocks = static_cast<unsigned>(blocks);
   launch.rows = static_cast<unsigned>(parts);
   if (by_blocks && count < 256) launch.threads = count < 64 ? 32 : count < 128 ? 64 : 128;
@@ -233,7 +262,7 @@ Code reduction(const Op& op, const Finisher& finisher, const std::string& declar
   launch.pointers.push_back(scratch(0));
   merge.pointers.push_back(scratch(0));
   launch.body = body(function, "p[1]", "[](i64) { return 0; }, [](i64, int, auto) {}");
-  merge.body = body("merge_parts<" + fold + ", " + kept + ">", "p[1]", add_finish(merge, finisher));
+  merge.body = body("merge_parts<" + by_columns, "p[1]", add_finish(merge, finisher));
   code.launches.push_back(std::move(launch));
   code.launches.push_back(std::move(merge));
   return code;
@@ -276,14 +305,15 @@ Code code_of_reduction(const Op& op, const Finisher& finisher) {
   const Folding folding = folding_of(op);
   const std::string declaration = filled(
       "  struct Fold {\n"
-      "    typedef @ Source;\n"
+      "    enum { kNeedsFirst = false };\n"
+      "    typedef @ Number;\n"
       "    typedef @ All;\n"
       "    __device__ static All none() { const All d = 0; (void)d; return @; }\n"
       "    __device__ static All merge(All a, All b) { const All d = 0; (void)d; return @; }\n"
       "    __device__ static All add(All a, @ x, i64, @) { return merge(a, (All)x); }\n"
       "    __device__ static @ number(All all, i64, @) { return (@)all; }\n"
       "  };\n",
-      {element, folding.all, folding.init, folding.combine, number, number, number, number, number});
+      {number, folding.all, folding.init, folding.combine, number, number, number, number, number});
   return reduction(op, finisher, declaration, "Fold", 8);
 }
 

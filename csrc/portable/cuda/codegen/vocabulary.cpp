@@ -267,18 +267,18 @@ template <class N> __device__ inline N ShiftRight(N, N a, N b) {
 
 // ---- threads of a block ----
 
-// Merges the threads' values by a tree, always in the same order; every thread gets the result. blockDim.x is a power
-// of two.
-template <class A, class Merge>
+// Merges the values of each ACROSSth thread by a tree, always in the same order; all of these threads get the result.
+// blockDim.x is a power of two.
+template <int ACROSS = 1, class A, class Merge>
 __device__ inline A merged_in_block(A own, A* shared, const Merge& merge) {
   __syncthreads();
   shared[threadIdx.x] = own;
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+  for (unsigned half = blockDim.x / 2; half >= ACROSS; half /= 2) {
     if (threadIdx.x < half) shared[threadIdx.x] = merge(shared[threadIdx.x], shared[threadIdx.x + half]);
     __syncthreads();
   }
-  return shared[0];
+  return shared[threadIdx.x % ACROSS];
 }
 
 // ---- threads of a merged launch: all see what the others wrote before ----
