@@ -61,6 +61,10 @@ class Groups {
       for (const uint32_t used : inputs_[i]) users_[used].push_back(i);
       if (folds || joins) join_producers(i);
     }
+    gathers_.resize(ops_.size());
+    for (uint32_t i = 0; i < ops_.size(); ++i) {
+      if (leads_[i] && policy_.gathers(*ops_[i])) gather(i);
+    }
   }
 
   // Groups are numbers below the number of ops.
@@ -121,8 +125,8 @@ class Groups {
     return has_row_of(producer, own) || has_row_of(own, producer);
   }
 
-  // Joins the op that computes `v`, perhaps behind a reshape, if it leads and this group is its only user, or others get
-  // its value from the group.
+  // Joins the op that computes `v`, perhaps behind a reshape, if it leads and this group is its only user, or others
+  // get its value from the group.
   void join_leader(Value v, uint32_t own) {
     const Op* leader = v.op;
     const auto may_join = [&](const Op* op) {
@@ -136,6 +140,27 @@ class Groups {
     leaders_[own] = 1;
   }
 
+  // Joins the elementwise ops that compute the operand of a reduction with the reduction's group. Further reductions
+  // may join these, too.
+  void gather(uint32_t i) {
+    const Op& reduction = *ops_[i];
+    const Value v = reduction.operands[0];
+    if (!has(v.op)) return;
+    const uint32_t producer = group_of(v.op), own = find(i);
+    if (producer == own || gathers_[own] != nullptr || v.shape() != *shapes_[producer]) return;
+    if (tiles_[producer] + tiles_[own] > policy_.most_values()) return;
+    if (const Op* other = gathers_[producer]; other != nullptr) {
+      if (other->results[0].shape != reduction.results[0].shape) return;
+    } else if (leaders_[producer] > 0 || has_rows_[producer] || !policy_.joins(*v.op)) {
+      return;
+    }
+    if (has_way(producer, own)) return;
+    const ir::Shape* const whole = shapes_[producer];
+    merge(producer, own);
+    shapes_[producer] = whole;
+    gathers_[producer] = &reduction;
+  }
+
   // True if `own` depends on `producer` by way of a third group, or if the op that leads `own` needs all of `producer`.
   // The search alternates between both ends. If it takes too many steps it returns true, which only keeps the groups
   // apart.
@@ -146,6 +171,12 @@ class Groups {
         if (g == producer) return true;
       }
     }
+    return has_way(producer, own);
+  }
+
+  // True if `own` depends on `producer` by way of a third group. The search alternates between both ends. If it takes
+  // too many steps it returns true, which only keeps the groups apart.
+  bool has_way(uint32_t producer, uint32_t own) {
     constexpr int kMostSteps = 512;
     ++search_;
     std::vector<uint32_t> behind_producer = {producer}, before_own = {own};
@@ -200,6 +231,7 @@ class Groups {
   std::vector<const ir::Shape*> shapes_;       // of the group's values that are not for rows
   std::vector<bool> has_rows_;                 // values for each row
   std::vector<bool> leads_;                    // by op
+  std::vector<const Op*> gathers_;             // a reduction that the group gathers for, or null
   std::vector<std::array<uint32_t, 2>> seen_;  // the last search that reached the group, from either side
   uint32_t search_ = 0;
 };

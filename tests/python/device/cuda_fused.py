@@ -138,6 +138,27 @@ ROWS = [
         1,
     ),
     Row(
+        "sums of columns that are computed",
+        ((6, 500, 9), (6, 500, 9), (9,)),
+        lambda x, g, b: [b - al.sum(y := al.tanh(x) * g, axis=(0, 1)), al.mean(y * x, axis=(0, 1)) * 2.0, y],
+        lambda x, g, b: [b - (y := np.tanh(x) * g).sum((0, 1)), (y * x).mean((0, 1)) * 2, y],
+        1,
+    ),
+    Row(
+        "sums of planes",
+        ((4, 5, 6, 7), (1, 5, 1, 1)),
+        lambda x, f: [al.sum(al.square(x * f), axis=(0, 2, 3)) + 1.0],
+        lambda x, f: [((x * f) ** 2).sum((0, 2, 3)) + 1],
+        1,
+    ),
+    Row(
+        "the mean of all squares",
+        ((40, 500), (40, 500)),
+        lambda x, y: [al.sqrt(al.mean(al.square(x - y)))],
+        lambda x, y: [np.sqrt(((x - y) ** 2).mean())],
+        1,
+    ),
+    Row(
         "the greatest of columns",
         ((3, 300, 7),),
         lambda x: [al.cast(al.argmax(x, axis=1), "float32") * 2.0],

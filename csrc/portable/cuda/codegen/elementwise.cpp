@@ -1,10 +1,10 @@
 // Table ops except reductions, casts and optimizer steps, one or several in one function, perhaps with the op that
 // leads.
-#include <algorithm>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "cuda/codegen/families.h"
-#include "cuda/codegen/leader.h"
 #include "cuda/codegen/writer.h"
 
 namespace alloy::cuda {
@@ -111,48 +111,50 @@ void Writer::adam(const Op& op) {
   libraries = {kSteps};
 }
 
-namespace {
-
-// Expressions that read element i of values which broadcast to a shape. The first value is p[first_pointer]; `numbers`
-// begin at n[first_number].
-struct Loads {
-  std::vector<std::string> texts;
-  std::vector<int64_t> numbers;
-
-  Loads(const Dims& shape, const std::vector<Value>& values, size_t first_pointer, size_t first_number) {
-    Axes axes{shape, {}};
-    for (const Value& v : values) axes.steps.push_back(steps_of(v.shape().dims(), shape));
-    axes = joined(axes);
-    numbers.insert(numbers.end(), axes.lengths.begin(), axes.lengths.end());
-    const Dims packed = steps_of(axes.lengths), repeated(axes.rank(), 0);
-    for (size_t i = 0; i < values.size(); ++i) {
-      const Dims& steps = axes.steps[i];
-      std::string at = steps == packed ? "i" : "0";
-      if (steps != packed && steps != repeated) {
-        at = filled("place<@>(i, n + @, n + @)", {std::to_string(axes.rank()), std::to_string(first_number),
-                                                  std::to_string(first_number + numbers.size())});
-        numbers.insert(numbers.end(), steps.begin(), steps.end());
-      }
-      texts.push_back(
-          filled("load((const @*)p[@], @)", {element_of(values[i].dtype()), std::to_string(first_pointer + i), at}));
+Loads::Loads(const std::vector<Import>& imports, size_t first_pointer, size_t first_number) {
+  std::map<std::pair<Dims, Dims>, std::string> places;  // by lengths and steps: the compiler sees what is equal
+  for (const auto& [v, shape] : imports) {
+    const Axes axes = joined({shape->dims(), {steps_of(v.shape().dims(), shape->dims())}});
+    const Dims& steps = axes.steps[0];
+    std::string& at = places[{axes.lengths, steps}];
+    if (steps == steps_of(axes.lengths)) {
+      at = "i";
+    } else if (steps == Dims(axes.rank(), 0)) {
+      at = "0";
+    } else if (at.empty()) {
+      const size_t first = first_number + numbers.size();
+      at = filled("place<@>(i, n + @, n + @)", {std::to_string(axes.rank()), std::to_string(first),
+                                                std::to_string(first + static_cast<size_t>(axes.rank()))});
+      axes.append_to(numbers);
     }
-  }
-};
-
-// Writes element i of the results, the first of which is p[first_pointer].
-void store(Writer& writer, const std::vector<Value>& results, size_t first_pointer, std::vector<Pointer>& pointers) {
-  for (size_t i = 0; i < results.size(); ++i) {
-    writer.line(filled("store((@*)p[@], i, @)",
-                       {element_of(results[i].dtype()), std::to_string(first_pointer + i), writer.name(results[i])}));
-    pointers.push_back(result(i));
+    texts.push_back(
+        filled("load((const @*)p[@], @)", {element_of(v.dtype()), std::to_string(first_pointer + texts.size()), at}));
   }
 }
 
-// One function for all ops, whose results have one shape. `imports` are the values from outside.
-Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports, const std::vector<Value>& results) {
-  const Dims& shape = results[0].shape().dims();
-  const int64_t count = count_of(shape);
-  const Loads loads(shape, imports, 0, 1);
+std::vector<NumberedResult> numbered(const std::vector<Value>& results) {
+  std::vector<NumberedResult> all;
+  for (size_t i = 0; i < results.size(); ++i) all.push_back({results[i], i});
+  return all;
+}
+
+void store(Writer& writer, const std::vector<NumberedResult>& results, size_t first_pointer,
+           std::vector<Pointer>& pointers) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Value v = results[i].value;
+    writer.line(
+        filled("store((@*)p[@], i, @)", {element_of(v.dtype()), std::to_string(first_pointer + i), writer.name(v)}));
+    pointers.push_back(result(results[i].number));
+  }
+}
+
+Code code_of_chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports,
+                   const std::vector<Value>& results) {
+  const ir::Shape& shape = results[0].shape();
+  const int64_t count = shape.element_count();
+  std::vector<Import> read;
+  for (const Value& v : imports) read.push_back({v, &shape});
+  const Loads loads(read, 0, 1);
   Launch launch = launch_for(count, {}, "", {}, {count});
   launch.numbers.insert(launch.numbers.end(), loads.numbers.begin(), loads.numbers.end());
   Writer writer;
@@ -161,7 +163,7 @@ Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports,
     launch.pointers.push_back(operand(i));
   }
   for (const Op* op : ops) writer.compute(*op);
-  store(writer, results, imports.size(), launch.pointers);
+  store(writer, numbered(results), imports.size(), launch.pointers);
   launch.libraries = writer.libraries;
   launch.body = "  for (i64 i = first_index(); i < n[0]; i += index_step()) {\n" + writer.text + "  }\n";
   Code code;
@@ -171,79 +173,10 @@ Code chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports,
   return code;
 }
 
-size_t number_of_operand(const Op& op, Value v) {
-  return static_cast<size_t>(std::find(op.operands.begin(), op.operands.end(), v) - op.operands.begin());
-}
-
-// An op that leads, perhaps a reshape of it, and ops that compute each element of their results from an element of it.
-Code led(const Op& fused, const Op& leader) {
-  const std::vector<Value>& results = fused.regions[0]->results;
-  Writer writer;
-  writer.read(leader.result(), "kept<" + element_of(leader.results[0].dtype) + ">(x)");
-  std::vector<const Op*> ops;
-  std::vector<Value> imports;
-  for (const auto& op : fused.regions[0]->ops) {
-    if (op.get() == &leader) continue;
-    if (op->info().facts.renames) {
-      writer.rename(op->result(), op->operands[0]);
-      continue;
-    }
-    ops.push_back(op.get());
-    for (const Value& v : op->operands) {
-      const bool is_outside = number_of_operand(fused, v) < fused.operands.size();
-      if (is_outside && std::find(imports.begin(), imports.end(), v) == imports.end()) imports.push_back(v);
-    }
-  }
-  std::string members;
-  for (const Value& v : imports) {
-    const std::string name = writer.name(v), number = number_of(v.dtype());
-    members += " " + number + " " + name + ";";
-    writer.line("const " + number + " " + name + " = r." + name);
-  }
-  for (const Op* op : ops) writer.compute(*op);
-  Code code = code_of_leader(leader, [&](size_t pointers, size_t numbers) {
-    const Loads loads(ops[0]->results[0].shape.dims(), imports, pointers, numbers);
-    Finish finish{writer.libraries, "", "", {}, loads.numbers};
-    std::string values;
-    for (size_t i = 0; i < imports.size(); ++i) {
-      values += (i > 0 ? ", " : "") + loads.texts[i];
-      finish.pointers.push_back(operand(leader.operands.size() + i));
-    }
-    Writer stores = writer;
-    store(stores, results, pointers + imports.size(), finish.pointers);
-    finish.read = "[&](i64 i) { struct Read {" + members + " }; return Read{" + values + "}; }";
-    finish.write = "[&](i64 i, const auto& r, " + number_of(leader.results[0].dtype) + " x) {\n" + stores.text + "  }";
-    return finish;
-  });
-  std::vector<size_t> operands;  // of the fused op, behind one another those of the leader and the imports
-  for (const Value& v : leader.operands) operands.push_back(number_of_operand(fused, v));
-  code.in_place = true;
-  code.lasting = operands;  // all elements of the leader need these
-  for (const Value& v : imports) operands.push_back(number_of_operand(fused, v));
-  for (Launch& launch : code.launches) {
-    for (Pointer& pointer : launch.pointers) {
-      if (pointer.kind == Pointer::Kind::kOperand) pointer.index = operands[pointer.index];
-    }
-  }
-  return code;
-}
-
-}  // namespace
-
 Code code_of_elementwise(const Op& op) {
   std::vector<Value> results;
   for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back(op.result(i));
-  return chain({&op}, op.operands, results);
-}
-
-Code code_of_fused(const Op& op) {
-  std::vector<const Op*> ops;
-  for (const auto& inner : op.regions[0]->ops) {
-    if (leads(*inner)) return led(op, *inner);
-    ops.push_back(inner.get());
-  }
-  if (has_rows(op)) return code_of_rows(op);
-  return chain(ops, op.operands, op.regions[0]->results);
+  return code_of_chain({&op}, op.operands, results);
 }
 
 }  // namespace alloy::cuda

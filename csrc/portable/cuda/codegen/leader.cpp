@@ -28,23 +28,22 @@ bool is_pooling_gradient(const Op& op) {
 
 }  // namespace
 
-Finisher storing(const Op& op) {
+Maker storing(const Op& op) {
   return [dtype = op.results[0].dtype](size_t pointers, size_t) {
-    return Finish{{},
-                  "[](i64) { return 0; }",
-                  filled("[&](i64 i, int, @ x) { store((@*)p[@], i, x); }",
-                         {number_of(dtype), element_of(dtype), std::to_string(pointers)}),
-                  {result(0)},
-                  {}};
+    return Functions{{},
+                     filled("[](i64) { return 0; }, [&](i64 i, int, @ x) { store((@*)p[@], i, x); }",
+                            {number_of(dtype), element_of(dtype), std::to_string(pointers)}),
+                     {result(0)},
+                     {}};
   };
 }
 
-std::string add_finish(Launch& launch, const Finisher& finisher) {
-  const Finish finish = finisher(launch.pointers.size(), launch.numbers.size());
-  launch.libraries.insert(launch.libraries.end(), finish.libraries.begin(), finish.libraries.end());
-  launch.pointers.insert(launch.pointers.end(), finish.pointers.begin(), finish.pointers.end());
-  launch.numbers.insert(launch.numbers.end(), finish.numbers.begin(), finish.numbers.end());
-  return finish.read + ", " + finish.write;
+std::string add(Launch& launch, const Maker& maker) {
+  const Functions functions = maker(launch.pointers.size(), launch.numbers.size());
+  launch.libraries.insert(launch.libraries.end(), functions.libraries.begin(), functions.libraries.end());
+  launch.pointers.insert(launch.pointers.end(), functions.pointers.begin(), functions.pointers.end());
+  launch.numbers.insert(launch.numbers.end(), functions.numbers.begin(), functions.numbers.end());
+  return functions.text;
 }
 
 bool leads(const Op& op) {
@@ -53,9 +52,15 @@ bool leads(const Op& op) {
   return op.operands[0].dtype() == ir::DType::float32 && op.results[0].shape.element_count() > 0 && !folds(op);
 }
 
-Code code_of_leader(const Op& op, const Finisher& finisher) {
-  if (is_reduction(op)) return code_of_reduction(op, finisher);
-  return is_pooling_gradient(op) ? code_of_pooling_gradient(op, finisher) : code_of_product(op, finisher);
+bool gathers(const Op& op) {
+  // A variance reads its first element again.
+  const bool is_plain = op.info().family == ir::Family::kReduction || op.code == OpCode::mean;
+  return is_plain && leads(op) && op.results[0].shape.element_count() < op.operands[0].shape().element_count();
+}
+
+Code code_of_leader(const Op& op, const Maker& finish) {
+  if (is_reduction(op)) return code_of_reduction(op, finish);
+  return is_pooling_gradient(op) ? code_of_pooling_gradient(op, finish) : code_of_product(op, finish);
 }
 
 }  // namespace alloy::cuda

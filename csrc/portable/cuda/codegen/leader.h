@@ -10,30 +10,34 @@
 
 namespace alloy::cuda {
 
-// What becomes of each element of an op's result: it is stored, or other ops compute with it first.
-struct Finish {
+// Functions in the text of a launch, as arguments of a call, and what they use.
+struct Functions {
   std::vector<const char*> libraries;
-  // Functions of an element's index: of what is read for it, and of what follows from that and the element.
-  std::string read, write;
+  std::string text;
   std::vector<Pointer> pointers;
   std::vector<int64_t> numbers;
 };
+// Makes them for a launch with this many other pointers and numbers, which come first.
+using Maker = std::function<Functions(size_t pointers, size_t numbers)>;
+// Adds what they use to the launch, and returns their text.
+std::string add(Launch& launch, const Maker& maker);
 
-// Makes that for a function with this many other pointers and numbers, which come first.
-using Finisher = std::function<Finish(size_t pointers, size_t numbers)>;
-// Stores the elements of the op's only result.
-Finisher storing(const ir::Op& op);
-
-// Adds what it needs to a launch; its functions are then two arguments of a call.
-std::string add_finish(Launch& launch, const Finisher& finisher);
+// What becomes of each element of a leader's result is a function of the element's index, which reads what is needed
+// then, and one of the index, what was read, and the element. This one stores the elements of the op's only result.
+Maker storing(const ir::Op& op);
 
 // True if the op may come first.
 bool leads(const ir::Op& op);
 // The code of such an op. It has operands of its own beside those that the op has: they have the numbers behind.
-Code code_of_leader(const ir::Op& op, const Finisher& finisher);
+Code code_of_leader(const ir::Op& op, const Maker& finish);
 
-Code code_of_product(const ir::Op& op, const Finisher& finisher);
-Code code_of_reduction(const ir::Op& op, const Finisher& finisher);
-Code code_of_pooling_gradient(const ir::Op& op, const Finisher& finisher);
+Code code_of_product(const ir::Op& op, const Maker& finish);
+Code code_of_reduction(const ir::Op& op, const Maker& finish);
+// The code of reductions of several values of one shape to one shape. `source` is a function of an element's index that
+// makes Fold::Number, of the elements of all these values; `finish` gets the same of all results.
+Code code_of_reductions(const std::vector<const ir::Op*>& ops, const Maker& source, const Maker& finish);
+// True if the op may be one of those, and then the ops that compute its operand may be `source`.
+bool gathers(const ir::Op& op);
+Code code_of_pooling_gradient(const ir::Op& op, const Maker& finish);
 
 }  // namespace alloy::cuda

@@ -209,7 +209,7 @@ Code code_of_max_pool_with_indices(const Op& op) {
                  {operand(0), result(0), result(1)}, x, y, y, modulus);
 }
 
-Code code_of_pooling_gradient(const Op& op, const Finisher& finisher) {
+Code code_of_pooling_gradient(const Op& op, const Maker& finish) {
   require_float(op);
   const Dims &y = op.operands[0].shape().dims(), &x = op.results[0].shape.dims();
   Code code;
@@ -219,7 +219,7 @@ Code code_of_pooling_gradient(const Op& op, const Finisher& finisher) {
   if (!is_max) launch.pointers = {operand(0)};
   launch.body = (is_max ? "  max_pool_gradient((const float*)p[0], (const float*)p[1]"
                         : "  avg_pool_gradient((const float*)p[0], " + with_padding(op)) +
-                ", *(const Pooling*)n, " + add_finish(launch, finisher) + ");\n";
+                ", *(const Pooling*)n, " + add(launch, finish) + ");\n";
   code.launches.push_back(std::move(launch));
   return code;
 }

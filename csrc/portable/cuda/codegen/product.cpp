@@ -136,13 +136,13 @@ std::optional<Product> product_of(const Op& op) {
   return op.code == ir::OpCode::matmul ? product_of_matmul(op) : product_of_convolution(op);
 }
 
-Code code_of_product(const Op& op, const Finisher& finisher) {
+Code code_of_product(const Op& op, const Maker& finish) {
   Code code;
-  append_product(code, *product_of(op), finisher);
+  append_product(code, *product_of(op), finish);
   return code;
 }
 
-void append_product(Code& code, const Product& product, const Finisher& finisher) {
+void append_product(Code& code, const Product& product, const Maker& finish) {
   const auto tiles = [&](int64_t lines) {
     return (product.rows + lines - 1) / lines * ((product.columns + lines - 1) / lines) * product.matrices;
   };
@@ -157,15 +157,15 @@ void append_product(Code& code, const Product& product, const Finisher& finisher
   std::vector<const char*> libraries{kProduct};
   libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
   Launch launch{libraries, "", {operand(0), operand(1)}, numbers};
-  const auto body = [&](const std::string& finish, const std::string& at_parts) {
+  const auto body = [&](const std::string& functions, const std::string& at_parts) {
     return "  product<" + std::string(is_large ? "8" : "4") + ">(" + product.left + ", " + product.right + ", " +
-           product.places + ", " + finish + ", " + at_parts + ", *(const ProductSize*)n);\n";
+           product.places + ", " + functions + ", " + at_parts + ", *(const ProductSize*)n);\n";
   };
   Launch sum = launch_for(product.matrices * product.rows * product.columns, libraries, "", launch.pointers, numbers);
   launch.blocks = static_cast<unsigned>(std::min<int64_t>(blocks, 1 << 30));
   launch.rows = static_cast<unsigned>(parts);
   if (parts == 1) {
-    launch.body = body(add_finish(launch, finisher), "nullptr");
+    launch.body = body(add(launch, finish), "nullptr");
     code.launches.push_back(std::move(launch));
     return;
   }
@@ -174,9 +174,9 @@ void append_product(Code& code, const Product& product, const Finisher& finisher
   launch.body = body("[](i64) { return 0; }, [](i64, int, float) {}", "(float*)p[2]");
   launch.pointers.push_back(at);
   code.launches.push_back(std::move(launch));
-  const std::string finish = add_finish(sum, finisher);
+  const std::string functions = add(sum, finish);
   sum.body = "  sum_parts((const float*)p[" + std::to_string(sum.pointers.size()) + "], " + product.places + ", " +
-             finish + ", *(const ProductSize*)n);\n";
+             functions + ", *(const ProductSize*)n);\n";
   sum.pointers.push_back(at);
   code.launches.push_back(std::move(sum));
 }

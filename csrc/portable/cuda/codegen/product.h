@@ -28,6 +28,6 @@ std::optional<Product> product_of(const ir::Op& op);
 std::optional<Product> product_of_matmul(const ir::Op& op);
 std::optional<Product> product_of_convolution(const ir::Op& op);
 
-void append_product(Code& code, const Product& product, const Finisher& finisher);
+void append_product(Code& code, const Product& product, const Maker& finish);
 
 }  // namespace alloy::cuda

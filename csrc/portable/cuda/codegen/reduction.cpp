@@ -46,7 +46,7 @@ struct Elements {
   typename Fold::Number first;
 
   __device__ Elements(const Source& s, const Shape& shape, const i64* n, i64 result)
-      : source(s), kept(n + 3), reduced(kept + 2 * KEPT), from(place<KEPT>(result, kept, kept + KEPT)), first(0) {
+      : source(s), kept(n + 3), reduced(kept + 2 * KEPT), from(place<KEPT>(result, kept, kept + KEPT)), first() {
     if (Fold::kNeedsFirst && shape.count > 0) first = source(from);
   }
   // Folds every `step`th element.
@@ -220,8 +220,8 @@ struct Reduced {
 };
 
 // `declaration` declares the fold if it is no template of the library; `bytes` is the size of its All.
-Code reduction(const Op& op, const Finisher& finisher, const std::string& declaration, const std::string& fold,
-               size_t bytes) {
+Code reduction(const Op& op, const Maker& source, const Maker& finish, const std::string& declaration,
+               const std::string& fold, size_t bytes) {
   const Reduced axes(op.operands[0].shape().dims(), op.results[0].shape.dims());
   const int64_t results = op.results[0].shape.element_count(), count = axes.reduced.count();
   Code code;
@@ -235,34 +235,36 @@ Code reduction(const Op& op, const Finisher& finisher, const std::string& declar
   const int64_t columns = 256 / lanes;
   const int64_t blocks = std::min<int64_t>(by_blocks ? results : (results + columns - 1) / columns, 1 << 16);
   // Enough parts for a large processor, but not too small ones.
-  constexpr int64_t kBlocks = 512, kMostParts = 128;
+  constexpr int64_t kBlocks = 512, kMostParts = 256;
   const int64_t least = by_blocks ? 256 * 8 : lanes * 8;
-  const int64_t parts = std::clamp<int64_t>(std::min(kBlocks / blocks, count / least), 1, kMostParts);
+  const int64_t parts =
+      std::clamp<int64_t>(std::min(kBlocks / blocks, count / least), 1, by_blocks ? kBlocks : kMostParts);
   std::vector<int64_t> numbers{results, count, parts};
   axes.kept.append_to(numbers);
   axes.reduced.append_to(numbers);
-  const std::string source = "[&](i64 i) { return load((const " + element_of(op.operands[0].dtype()) + "*)p[0], i); }",
+  Launch launch = launch_for(results * lanes, {kReduction}, "", {}, numbers);
+  const std::string from = add(launch, source), at_parts = "p[" + std::to_string(launch.pointers.size()) + "]",
                     ranks = fold + ", " + std::to_string(axes.kept.rank()) + ", " + std::to_string(axes.reduced.rank()),
                     by_columns = ranks + ", " + std::to_string(columns);
-  const auto body = [&](const std::string& function, const std::string& at_parts, const std::string& finish) {
-    return declaration + "  " + function + ">((typename " + fold + "::All*)" + at_parts + ", n, " + source + ", " +
-           finish + ");\n";
+  const auto body = [&](const std::string& function, const std::string& to_parts, const std::string& functions) {
+    return declaration + "  " + function + ">((typename " + fold + "::All*)" + to_parts + ", n, " + from + ", " +
+           functions + ");\n";
   };
   const std::string function = by_blocks ? "reduce_by_blocks<" + ranks : "reduce_by_columns<" + by_columns;
-  Launch launch = launch_for(results * lanes, {kReduction}, "", {operand(0)}, numbers), merge = launch;
+  Launch merge = launch;
   launch.blocks = static_cast<unsigned>(blocks);
   launch.rows = static_cast<unsigned>(parts);
   if (by_blocks && count < 256) launch.threads = count < 64 ? 32 : count < 128 ? 64 : 128;
   if (parts == 1) {
-    launch.body = body(function, "nullptr", add_finish(launch, finisher));
+    launch.body = body(function, "nullptr", add(launch, finish));
     code.launches.push_back(std::move(launch));
     return code;
   }
   code.scratch = static_cast<size_t>(parts * results) * bytes;
   launch.pointers.push_back(scratch(0));
   merge.pointers.push_back(scratch(0));
-  launch.body = body(function, "p[1]", "[](i64) { return 0; }, [](i64, int, auto) {}");
-  merge.body = body("merge_parts<" + by_columns, "p[1]", add_finish(merge, finisher));
+  launch.body = body(function, at_parts, "[](i64) { return 0; }, [](i64, int, auto) {}");
+  merge.body = body("merge_parts<" + by_columns, at_parts, add(merge, finish));
   code.launches.push_back(std::move(launch));
   code.launches.push_back(std::move(merge));
   return code;
@@ -289,20 +291,27 @@ Folding folding_of(const Op& op) {
   return folding;
 }
 
-Code code_of_reduction(const Op& op, const Finisher& finisher) {
-  const DType dtype = op.operands[0].dtype();
-  const std::string element = element_of(dtype), number = number_of(dtype);
+Code code_of_reduction(const Op& op, const Maker& finish) {
+  const std::string element = element_of(op.operands[0].dtype());
+  const Maker source = [&](size_t pointers, size_t) {
+    return Functions{{},
+                     "[&](i64 i) { return load((const " + element + "*)p[" + std::to_string(pointers) + "], i); }",
+                     {operand(0)},
+                     {}};
+  };
   switch (op.info().family) {
     case ir::Family::kMoment: {
       const std::string name =
           std::string(is_floating(op) ? "" : "Whole") + (op.code == OpCode::mean ? "Mean" : "Variance");
-      return reduction(op, finisher, "", name + "<" + element + ">", 32);
+      return reduction(op, source, finish, "", name + "<" + element + ">", 32);
     }
     case ir::Family::kArgReduction:
-      return reduction(op, finisher, "", "Best<" + element + (op.code == OpCode::argmax ? ", true>" : ", false>"), 16);
+      return reduction(op, source, finish, "", "Best<" + element + (op.code == OpCode::argmax ? ", true>" : ", false>"),
+                       16);
     default: break;
   }
   const Folding folding = folding_of(op);
+  const std::string number = number_of(op.operands[0].dtype());
   const std::string declaration = filled(
       "  struct Fold {\n"
       "    enum { kNeedsFirst = false };\n"
@@ -314,7 +323,40 @@ Code code_of_reduction(const Op& op, const Finisher& finisher) {
       "    __device__ static @ number(All all, i64, @) { return (@)all; }\n"
       "  };\n",
       {number, folding.all, folding.init, folding.combine, number, number, number, number, number});
-  return reduction(op, finisher, declaration, "Fold", 8);
+  return reduction(op, source, finish, declaration, "Fold", 8);
+}
+
+Code code_of_reductions(const std::vector<const Op*>& ops, const Maker& source, const Maker& finish) {
+  std::string numbers, alls, none, merged, added, results;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const bool is_mean = ops[i]->code == OpCode::mean;
+    const Folding folding = is_mean ? Folding{"0", "a + b", "double"} : folding_of(*ops[i]);
+    const std::string x = "x" + std::to_string(i), separator = i > 0 ? ", " : "";
+    const auto combined = [&](const std::string& a, const std::string& b) {
+      return filled("[](@ a, @ b) { const @ d = 0; (void)d; return (@)(@); }(@, (@)@)",
+                    {folding.all, folding.all, folding.all, folding.all, folding.combine, a, folding.all, b});
+    };
+    numbers += number_of(ops[i]->operands[0].dtype()) + " " + x + "; ";
+    alls += folding.all + " " + x + "; ";
+    none +=
+        separator + filled("[] { const @ d = 0; (void)d; return (@)(@); }()", {folding.all, folding.all, folding.init});
+    merged += separator + combined("all." + x, "other." + x);
+    added += separator + combined("all." + x, "number." + x);
+    results +=
+        separator + "(" + number_of(ops[i]->results[0].dtype) + ")(all." + x + (is_mean ? " / (double)count)" : ")");
+  }
+  const std::string declaration = filled(
+      "  struct Fold {\n"
+      "    enum { kNeedsFirst = false };\n"
+      "    struct Number { @};\n"
+      "    struct All { @};\n"
+      "    __device__ static All none() { return All{@}; }\n"
+      "    __device__ static All merge(All all, All other) { return All{@}; }\n"
+      "    __device__ static All add(All all, Number number, i64, Number) { return All{@}; }\n"
+      "    __device__ static Number number(All all, i64 count, Number) { return Number{@}; }\n"
+      "  };\n",
+      {numbers, alls, none, merged, added, results});
+  return reduction(*ops[0], source, finish, declaration, "Fold", 8 * ops.size());
 }
 
 Code code_of_reduction(const Op& op) { return code_of_reduction(op, storing(op)); }

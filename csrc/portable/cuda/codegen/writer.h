@@ -32,12 +32,40 @@ class Writer {
   ir::ValueMap<std::string> names_;
 };
 
+// A value that ops read, and the shape to which it broadcasts there.
+struct Import {
+  ir::Value value;
+  const ir::Shape* shape;
+};
+
+// Expressions that read element i of values. The first value is p[first_pointer]; `numbers` begin at n[first_number].
+struct Loads {
+  std::vector<std::string> texts;
+  std::vector<int64_t> numbers;
+
+  Loads(const std::vector<Import>& imports, size_t first_pointer, size_t first_number);
+};
+
+// A result of an op with its number.
+struct NumberedResult {
+  ir::Value value;
+  size_t number;
+};
+std::vector<NumberedResult> numbered(const std::vector<ir::Value>& results);
+// Writes element i of the results, the first of which is p[first_pointer].
+void store(Writer& writer, const std::vector<NumberedResult>& results, size_t first_pointer,
+           std::vector<Pointer>& pointers);
+
 // How a reduction of the table, or reduce_like, combines numbers of a type.
 struct Folding {
   std::string init, combine;  // expressions of d, or of d, a and b
   std::string all;            // the type of d, a and b
 };
 Folding folding_of(const ir::Op& op);
+
+// One function for all ops, whose results have one shape. `imports` are the values from outside.
+Code code_of_chain(const std::vector<const ir::Op*>& ops, const std::vector<ir::Value>& imports,
+                   const std::vector<ir::Value>& results);
 
 // True if the ops of a `fused` op compute values for each row of its shape beside the values for each element.
 bool has_rows(const ir::Op& fused);
