@@ -9,6 +9,7 @@
 #include <iterator>
 #include <regex>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -26,6 +27,8 @@ constexpr char kBegin[] = R"text(
 
 struct Index { unsigned x, y, z; };
 struct __align__(16) float4 { float x, y, z, w; };
+struct __align__(16) uint4 { unsigned x, y, z, w; };
+static inline float4 make_float4(float x, float y, float z, float w) { return float4{x, y, z, w}; }
 extern "C" {
 struct Running { Index thread, block, block_size, grid; void (*barrier)(); } running;
 }
@@ -42,6 +45,7 @@ static inline void __syncthreads() {
   running.thread = own;
 }
 static inline void __threadfence_system() {}
+static inline void __syncwarp() { __syncthreads(); }  // all warps of a block come here as often
 static inline int __syncthreads_or(int value) {
   block_or |= value != 0;
   __syncthreads();
@@ -79,6 +83,39 @@ static inline double normcdfinv(double p) {
 }
 )text";
 
+// What the texts of products have instructions for, on which all threads of a block come as often.
+constexpr char kInstructions[] = R"text(
+static inline void copy_four_later(float* to, const float* from, int count) {
+  for (int i = 0; i < 4; ++i) to[i] = i < count ? from[i] : 0;
+}
+static inline void copy_later(float* to, const float* from, int count) { *to = count > 0 ? *from : 0; }
+static inline void end_copies() {}
+template <int BUT>
+static inline void wait_for_copies() {}
+
+static inline float in_tf32(unsigned x) { return __uint_as_float(x & 0xffffe000u); }
+static inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragment& b) {
+  // Every second call uses the same place, so one barrier is enough.
+  static float of_left[2][16][32][16], of_right[2][16][16][32];
+  static int calls[512];
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, call = calls[threadIdx.x]++ % 2;
+  float(&left)[32][16] = of_left[call][warp], (&right)[16][32] = of_right[call][warp];
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      left[4 * g + i][4 * t + j] = in_tf32(a.x[i][j]);
+      right[4 * t + j][4 * g + i] = in_tf32(b.x[i][j]);
+    }
+  }
+  __syncthreads();
+  for (int i = 0; i < 4; ++i) {
+    for (int k = 0; k < 16; ++k) {
+      const float x = left[4 * g + i][k];
+      for (int j = 0; j < 8; ++j) sums[i][j] += x * right[k][8 * t + j];
+    }
+  }
+}
+)text";
+
 std::string read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -108,6 +145,9 @@ int nvrtcCreateProgram(Program** program, const char* source, const char*, int, 
 int nvrtcCompileProgram(Program* program, int, const char* const*) {
   const std::regex function(R"((alloy_\w+)\(const __grid_constant__ (Arguments<\d+, \d+>) a\))");
   std::string source = kBegin + program->source;
+  // The instructions are defined where the text defines them for the real compiler.
+  constexpr std::string_view kReal = "#ifdef __CUDACC__\n";
+  if (const size_t place = source.find(kReal); place != std::string::npos) source.insert(place, kInstructions);
   for (std::sregex_iterator i(program->source.begin(), program->source.end(), function), end; i != end; ++i) {
     const std::string name = (*i)[1], arguments = (*i)[2];
     source += "extern \"C\" void call_" + name + "(const void* a) { " + name + "(*(const " + arguments + "*)a); }\n" +

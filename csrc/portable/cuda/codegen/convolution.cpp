@@ -26,178 +26,199 @@ struct Convolution {
 )cuda";
 
 constexpr char kTiles[] = R"cuda(
-// A tap of each axis, and a channel or filter: channels are the fastest.
-struct Tap { i64 d, h, v, channel; };
+// A tap of each axis, and a channel or filter: channels are the fastest. Offsets within an image, or within the weights,
+// have 32 bits.
+struct Tap { int d, h, v, channel; };
 __device__ inline Tap tap_of(const Convolution& c, i64 k, i64 channels) {
-  Tap tap;
-  i64 rest = quotient(k, channels);
-  tap.channel = k - rest * channels;
-  i64 next = quotient(rest, c.axes[2].taps);
-  tap.v = rest - next * c.axes[2].taps;
-  tap.d = quotient(next, c.axes[1].taps);
-  tap.h = next - tap.d * c.axes[1].taps;
-  return tap;
+  const i64 rest = quotient(k, channels), next = quotient(rest, c.axes[2].taps), d = quotient(next, c.axes[1].taps);
+  return Tap{(int)d, (int)(next - d * c.axes[1].taps), (int)(rest - next * c.axes[2].taps), (int)(k - rest * channels)};
 }
-__device__ inline i64 place_of(const Convolution& c, const Tap& tap) {
-  return tap.d * c.axes[0].tap_step + tap.h * c.axes[1].tap_step + tap.v * c.axes[2].tap_step;
+// Adds each axis; what goes beyond one is carried to the next.
+__device__ inline void advance_tap(const Convolution& c, Tap& tap, const Tap& by, i64 channels) {
+  tap = Tap{tap.d + by.d, tap.h + by.h, tap.v + by.v, tap.channel + by.channel};
+  if (tap.channel >= (int)channels) { tap.channel -= (int)channels; ++tap.v; }
+  if (tap.v >= (int)c.axes[2].taps) { tap.v -= (int)c.axes[2].taps; ++tap.h; }
+  if (tap.h >= (int)c.axes[1].taps) { tap.h -= (int)c.axes[1].taps; ++tap.d; }
+}
+__device__ inline int place_of(const Convolution& c, const Tap& tap) {
+  return tap.d * (int)c.axes[0].tap_step + tap.h * (int)c.axes[1].tap_step + tap.v * (int)c.axes[2].tap_step;
 }
 
 // An image and a position along each axis, whose counts are given.
-struct Spot { i64 image, d, h, v; };
+struct Spot { int image, d, h, v; };
 __device__ inline Spot spot_of(i64 i, i64 of_d, i64 of_h, i64 of_v) {
-  Spot spot;
-  i64 rest = quotient(i, of_v);
-  spot.v = i - rest * of_v;
-  i64 next = quotient(rest, of_h);
-  spot.h = rest - next * of_h;
-  spot.image = quotient(next, of_d);
-  spot.d = next - spot.image * of_d;
-  return spot;
+  const i64 rest = quotient(i, of_v), next = quotient(rest, of_h), image = quotient(next, of_d);
+  return Spot{(int)image, (int)(next - image * of_d), (int)(rest - next * of_h), (int)(i - rest * of_v)};
 }
 __device__ inline Spot position_of(const Convolution& c, i64 i) {
   return spot_of(i, c.axes[0].positions, c.axes[1].positions, c.axes[2].positions);
+}
+__device__ inline void advance_position(const Convolution& c, Spot& s, const Spot& by) {
+  s = Spot{s.image + by.image, s.d + by.d, s.h + by.h, s.v + by.v};
+  if (s.v >= (int)c.axes[2].positions) { s.v -= (int)c.axes[2].positions; ++s.h; }
+  if (s.h >= (int)c.axes[1].positions) { s.h -= (int)c.axes[1].positions; ++s.d; }
+  if (s.d >= (int)c.axes[0].positions) { s.d -= (int)c.axes[0].positions; ++s.image; }
 }
 __device__ inline Spot pixel_of(const Convolution& c, i64 i) {
   return spot_of(i, c.axes[0].extent, c.axes[1].extent, c.axes[2].extent);
 }
 __device__ inline i64 in_result(const Convolution& c, const Spot& s) {
-  return s.image * c.result_image + s.d * c.axes[0].result_step + s.h * c.axes[1].result_step +
-         s.v * c.axes[2].result_step;
+  return s.image * c.result_image + (s.d * (int)c.axes[0].result_step + s.h * (int)c.axes[1].result_step +
+                                     s.v * (int)c.axes[2].result_step);
 }
 __device__ inline i64 in_source(const Convolution& c, const Spot& s) {
-  return s.image * c.source_image + s.d * c.axes[0].source_step + s.h * c.axes[1].source_step +
-         s.v * c.axes[2].source_step;
+  return s.image * c.source_image + (s.d * (int)c.axes[0].source_step + s.h * (int)c.axes[1].source_step +
+                                     s.v * (int)c.axes[2].source_step);
+}
+// The offset of an element in its image, or -1 for one outside.
+__device__ inline int in_image(const Convolution& c, int d, int h, int v) {
+  const bool is_inside = (unsigned)d < (unsigned)c.axes[0].extent && (unsigned)h < (unsigned)c.axes[1].extent &&
+                         (unsigned)v < (unsigned)c.axes[2].extent;
+  return is_inside ? d * (int)c.axes[0].source_step + h * (int)c.axes[1].source_step + v * (int)c.axes[2].source_step
+                   : -1;
 }
 
 // The elements of the source under each window: a line is a position, a term a tap and channel.
-template <bool ALONG>
+template <bool ALONG, bool WIDE>
 struct Windows {
-  static const bool kAlong = ALONG;
-  struct Line { const float* from; i64 d, h, v; };
+  static const bool kAlong = ALONG, kWide = WIDE;
+  struct Line { const float* from; int d, h, v; };
   typedef Tap Term;
-  const float* x;
+  const float* from;
   const Convolution& c;
-  __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = position_of(c, i);
-    return Line{x + s.image * c.source_image + group * c.channels * c.source_channel, c.axes[0].place(s.d, 0),
-                c.axes[1].place(s.h, 0), c.axes[2].place(s.v, 0)};
+    return Line{from + s.image * c.source_image + group * c.channels * c.source_channel, (int)c.axes[0].place(s.d, 0),
+                (int)c.axes[1].place(s.h, 0), (int)c.axes[2].place(s.v, 0)};
   }
-  __device__ float at(const Line& line, const Term& tap) const {
-    const Moving *d = c.axes, *h = d + 1, *v = d + 2;
-    const i64 at_d = line.d + tap.d * d->dilation, at_h = line.h + tap.h * h->dilation,
-              at_v = line.v + tap.v * v->dilation;
-    if (!d->holds(at_d) || !h->holds(at_h) || !v->holds(at_v)) return 0;
-    return line.from[tap.channel * c.source_channel + at_d * d->source_step + at_h * h->source_step +
-                     at_v * v->source_step];
+  __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
+  __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.channels); }
+  __device__ const float* at(const Line& line, const Term& tap) const {
+    const int offset = in_image(c, line.d + tap.d * (int)c.axes[0].dilation, line.h + tap.h * (int)c.axes[1].dilation,
+                                line.v + tap.v * (int)c.axes[2].dilation);
+    return offset < 0 ? nullptr : line.from + (offset + tap.channel * (int)c.source_channel);
   }
 };
 
 // The weights: a line is a filter, a term a tap and channel.
-template <bool ALONG>
+template <bool ALONG, bool WIDE>
 struct Filters {
-  static const bool kAlong = ALONG;
+  static const bool kAlong = ALONG, kWide = WIDE;
   typedef const float* Line;
-  typedef i64 Term;
-  const float* w;
+  typedef Tap Term;
+  const float* from;
   const Convolution& c;
-  __device__ Line line(i64 group, i64 i) const { return w + (group * c.filters + i) * c.weights_out; }
-  __device__ Term term(i64 k) const {
-    const Tap tap = tap_of(c, k, c.channels);
-    return place_of(c, tap) + tap.channel * c.weights_in;
+  __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.weights_out; }
+  __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
+  __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.channels); }
+  __device__ const float* at(Line line, const Term& tap) const {
+    return line + (place_of(c, tap) + tap.channel * (int)c.weights_in);
   }
-  __device__ float at(Line line, Term term) const { return line[term]; }
 };
 
+template <bool ROWS_FIRST>
 struct ResultPlaces {
+  static const bool kRowsFirst = ROWS_FIRST;
   const Convolution& c;
   __device__ i64 row(i64, i64 i) const { return in_result(c, position_of(c, i)); }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.result_channel; }
 };
 
 // The gradients of the windows over each pixel: a line is a pixel, a term a tap and filter.
-template <bool ALONG>
+template <bool ALONG, bool WIDE>
 struct WindowsOver {
-  static const bool kAlong = ALONG;
-  struct Line { const float* from; Spot pixel; };
+  static const bool kAlong = ALONG, kWide = WIDE;
+  struct Line { const float* from; int d, h, v; };
   typedef Tap Term;
-  const float* g;
+  const float* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = pixel_of(c, i);
-    return Line{g + s.image * c.result_image + group * c.filters * c.result_channel, s};
+    return Line{from + s.image * c.result_image + group * c.filters * c.result_channel, s.d + (int)c.axes[0].before,
+                s.h + (int)c.axes[1].before, s.v + (int)c.axes[2].before};
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
-  __device__ float at(const Line& line, const Term& tap) const {
-    const i64 d = c.axes[0].position(line.pixel.d, tap.d), h = c.axes[1].position(line.pixel.h, tap.h),
-              v = c.axes[2].position(line.pixel.v, tap.v);
-    if (d < 0 || h < 0 || v < 0) return 0;
-    return line.from[tap.channel * c.result_channel + d * c.axes[0].result_step + h * c.axes[1].result_step +
-                     v * c.axes[2].result_step];
+  __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
+  // The position whose tap lies at a place behind the first one's, or -1.
+  __device__ static int position(const Moving& axis, int place, int tap) {
+    const int at = place - tap * (int)axis.dilation, stride = (int)axis.stride;
+    const int found = stride == 1 ? at : (int)((unsigned)at / (unsigned)stride);
+    return at >= 0 && found * stride == at && found < (int)axis.positions ? found : -1;
+  }
+  __device__ const float* at(const Line& line, const Term& tap) const {
+    const int d = position(c.axes[0], line.d, tap.d), h = position(c.axes[1], line.h, tap.h),
+              v = position(c.axes[2], line.v, tap.v);
+    if ((d | h | v) < 0) return nullptr;
+    return line.from + (tap.channel * (int)c.result_channel + d * (int)c.axes[0].result_step +
+                        h * (int)c.axes[1].result_step + v * (int)c.axes[2].result_step);
   }
 };
 
 // The weights again: a line is a channel, a term a tap and filter.
-template <bool ALONG>
+template <bool ALONG, bool WIDE>
 struct Channels {
-  static const bool kAlong = ALONG;
+  static const bool kAlong = ALONG, kWide = WIDE;
   typedef const float* Line;
-  typedef i64 Term;
-  const float* w;
+  typedef Tap Term;
+  const float* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
-    return w + i * c.weights_in + group * c.filters * c.weights_out;
+    return from + i * c.weights_in + group * c.filters * c.weights_out;
   }
-  __device__ Term term(i64 k) const {
-    const Tap tap = tap_of(c, k, c.filters);
-    return place_of(c, tap) + tap.channel * c.weights_out;
+  __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
+  __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
+  __device__ const float* at(Line line, const Term& tap) const {
+    return line + (place_of(c, tap) + tap.channel * (int)c.weights_out);
   }
-  __device__ float at(Line line, Term term) const { return line[term]; }
 };
 
+template <bool ROWS_FIRST>
 struct SourcePlaces {
+  static const bool kRowsFirst = ROWS_FIRST;
   const Convolution& c;
   __device__ i64 row(i64, i64 i) const { return in_source(c, pixel_of(c, i)); }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.channels + i) * c.source_channel; }
 };
 
 // The elements of the source under each tap: a line is a tap and channel, a term a position.
-template <bool ALONG>
+template <bool ALONG, bool WIDE>
 struct TapsOver {
-  static const bool kAlong = ALONG;
-  struct Line { const float* from; i64 d, h, v; };
+  static const bool kAlong = ALONG, kWide = WIDE;
+  struct Line { const float* from; int d, h, v; };
   typedef Spot Term;
-  const float* x;
+  const float* from;
   const Convolution& c;
-  __device__ Term term(i64 k) const { return position_of(c, k); }
   __device__ Line line(i64 group, i64 i) const {
     const Tap tap = tap_of(c, i, c.channels);
-    return Line{x + (group * c.channels + tap.channel) * c.source_channel, c.axes[0].place(0, tap.d),
-                c.axes[1].place(0, tap.h), c.axes[2].place(0, tap.v)};
+    return Line{from + (group * c.channels + tap.channel) * c.source_channel, (int)c.axes[0].place(0, tap.d),
+                (int)c.axes[1].place(0, tap.h), (int)c.axes[2].place(0, tap.v)};
   }
-  __device__ float at(const Line& line, const Term& s) const {
-    const Moving *d = c.axes, *h = d + 1, *v = d + 2;
-    const i64 at_d = line.d + s.d * d->stride, at_h = line.h + s.h * h->stride, at_v = line.v + s.v * v->stride;
-    if (!d->holds(at_d) || !h->holds(at_h) || !v->holds(at_v)) return 0;
-    return line.from[s.image * c.source_image + at_d * d->source_step + at_h * h->source_step +
-                     at_v * v->source_step];
+  __device__ Term term(i64 k) const { return position_of(c, k); }
+  __device__ void advance(Term& s, const Term& by) const { advance_position(c, s, by); }
+  __device__ const float* at(const Line& line, const Term& s) const {
+    const int offset = in_image(c, line.d + s.d * (int)c.axes[0].stride, line.h + s.h * (int)c.axes[1].stride,
+                                line.v + s.v * (int)c.axes[2].stride);
+    return offset < 0 ? nullptr : line.from + (s.image * c.source_image + offset);
   }
 };
 
 // The incoming gradient: a line is a filter, a term a position.
-template <bool ALONG>
+template <bool ALONG, bool WIDE>
 struct Incoming {
-  static const bool kAlong = ALONG;
+  static const bool kAlong = ALONG, kWide = WIDE;
   typedef const float* Line;
-  typedef i64 Term;
-  const float* g;
+  typedef Spot Term;
+  const float* from;
   const Convolution& c;
-  __device__ Line line(i64 group, i64 i) const { return g + (group * c.filters + i) * c.result_channel; }
-  __device__ Term term(i64 k) const { return in_result(c, position_of(c, k)); }
-  __device__ float at(Line line, Term term) const { return line[term]; }
+  __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.result_channel; }
+  __device__ Term term(i64 k) const { return position_of(c, k); }
+  __device__ void advance(Term& s, const Term& by) const { advance_position(c, s, by); }
+  __device__ const float* at(Line line, const Term& s) const { return line + in_result(c, s); }
 };
 
+template <bool ROWS_FIRST>
 struct WeightsPlaces {
+  static const bool kRowsFirst = ROWS_FIRST;
   const Convolution& c;
   __device__ i64 row(i64, i64 i) const {
     const Tap tap = tap_of(c, i, c.channels);
@@ -328,7 +349,9 @@ __device__ inline void convolve_weights_gradient(const float* g, const float* x,
 struct Sizes {
   std::vector<int64_t> numbers;
   int64_t images, groups, channels, filters, taps = 1, positions = 1, pixels = 1;
-  bool channels_last, filters_last;  // of the source, of the result
+  bool channels_last, filters_last;      // neighbours in memory are channels of the source, filters of the result
+  bool channels_adjoin, filters_adjoin;  // the same in the weights
+  bool is_small;                         // offsets within an image and within the weights have 32 bits
 
   Sizes(const Op& op, const Dims& x, const Dims& w, const Dims& y) {
     const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
@@ -340,6 +363,9 @@ struct Sizes {
     filters = w[weights.out] / groups;
     channels_last = steps_x[data.channels] == 1;
     filters_last = steps_y[data.channels] == 1;
+    filters_adjoin = steps_w[weights.out] == 1;
+    channels_adjoin = steps_w[weights.in] == 1;
+    is_small = std::max({count_of(x) / images, count_of(y) / images, count_of(w)}) < int64_t{1} << 31;
     numbers = {images,
                groups,
                channels,
@@ -365,17 +391,18 @@ struct Sizes {
 // The least lines of a product in tiles.
 constexpr int64_t kLeastLines = 4;
 
-std::string matrix_of(const std::string& name, bool along, int pointer) {
-  return name + (along ? "<true>" : "<false>") + "{(const float*)p[" + std::to_string(pointer) +
-         "], *(const Convolution*)(n + 5)}";
+// `along` and `wide` say how elements lie in memory (product.cpp).
+std::string matrix_of(const std::string& name, bool along, bool wide, int pointer) {
+  return filled("@<@, @>{(const float*)p[@], *(const Convolution*)(n + 5)}",
+                {name, along ? "true" : "false", wide ? "true" : "false", std::to_string(pointer)});
 }
 
 Product in_tiles(const Sizes& sizes, const std::string& left, const std::string& right, const std::string& places,
-                 int64_t rows, int64_t columns, int64_t inner) {
+                 bool rows_first, int64_t rows, int64_t columns, int64_t inner) {
   return {{kWindows, kConvolution, kTiles},
           left,
           right,
-          places + "{*(const Convolution*)(n + 5)}",
+          places + (rows_first ? "<true>" : "<false>") + "{*(const Convolution*)(n + 5)}",
           sizes.numbers,
           rows,
           columns,
@@ -436,17 +463,23 @@ Code convolution(const Op& op) {
 std::optional<Product> product_of_convolution(const Op& op) {
   const Sizes s = sizes_of(op);
   const Part part = part_of(op);
-  if ((part == Part::kSource ? s.channels : s.filters) < kLeastLines) return std::nullopt;
+  if ((part == Part::kSource ? s.channels : s.filters) < kLeastLines || !s.is_small) return std::nullopt;
+  const bool channels_in_fours = s.channels % 4 == 0, filters_in_fours = s.filters % 4 == 0;
   switch (part) {
     case Part::kResult:
-      return in_tiles(s, matrix_of("Windows", s.channels_last, 0), matrix_of("Filters", false, 1), "ResultPlaces",
-                      s.images * s.positions, s.filters, s.taps * s.channels);
+      return in_tiles(
+          s, matrix_of("Windows", s.channels_last, s.channels_last && channels_in_fours, 0),
+          matrix_of("Filters", !s.filters_adjoin, s.filters_adjoin || (s.channels_adjoin && channels_in_fours), 1),
+          "ResultPlaces", !s.filters_last, s.images * s.positions, s.filters, s.taps * s.channels);
     case Part::kSource:
-      return in_tiles(s, matrix_of("WindowsOver", s.filters_last, 0), matrix_of("Channels", true, 1), "SourcePlaces",
-                      s.images * s.pixels, s.channels, s.taps * s.filters);
+      return in_tiles(
+          s, matrix_of("WindowsOver", s.filters_last, s.filters_last && filters_in_fours, 0),
+          matrix_of("Channels", s.filters_adjoin, s.filters_adjoin ? filters_in_fours : s.channels_adjoin, 1),
+          "SourcePlaces", !s.channels_last, s.images * s.pixels, s.channels, s.taps * s.filters);
     case Part::kWeights:
-      return in_tiles(s, matrix_of("TapsOver", !s.channels_last, 1), matrix_of("Incoming", !s.filters_last, 0),
-                      "WeightsPlaces", s.taps * s.channels, s.filters, s.images * s.positions);
+      return in_tiles(s, matrix_of("TapsOver", !s.channels_last, s.channels_last && channels_in_fours, 1),
+                      matrix_of("Incoming", !s.filters_last, s.filters_last, 0), "WeightsPlaces", !s.filters_adjoin,
+                      s.taps * s.channels, s.filters, s.images * s.positions);
   }
   return std::nullopt;
 }

@@ -16,7 +16,7 @@ using ir::Op;
 constexpr char kStacks[] = R"cuda(
 template <int R, bool ALONG>
 struct StackedMatrix {
-  static const bool kAlong = ALONG;
+  static const bool kAlong = ALONG, kWide = true;
   typedef const float* Line;
   typedef i64 Term;
   const float* from;
@@ -24,10 +24,12 @@ struct StackedMatrix {
   const i64 *lengths, *steps;
   __device__ Line line(i64 matrix, i64 i) const { return from + place<R>(matrix, lengths, steps) + i * line_step; }
   __device__ Term term(i64 k) const { return k * term_step; }
-  __device__ float at(Line line, Term term) const { return line[term]; }
+  __device__ void advance(Term& term, Term by) const { term += by; }
+  __device__ const float* at(Line line, Term term) const { return line + term; }
 };
 
 struct PackedPlaces {
+  static const bool kRowsFirst = false;
   i64 rows, columns;
   __device__ i64 row(i64 matrix, i64 i) const { return (matrix * rows + i) * columns; }
   __device__ i64 column(i64, i64 i) const { return i; }

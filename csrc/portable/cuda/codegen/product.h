@@ -19,6 +19,7 @@ struct Product {
   std::string left, right, places;
   std::vector<int64_t> numbers;  // from n + kOwn
   int64_t rows, columns, inner, matrices;
+  bool is_tf32 = false;  // factors may be rounded to TF32
 
   static constexpr size_t kOwn = 5;
 };
