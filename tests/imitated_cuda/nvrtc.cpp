@@ -27,7 +27,6 @@ constexpr char kBegin[] = R"text(
 
 struct Index { unsigned x, y, z; };
 struct __align__(16) float4 { float x, y, z, w; };
-struct __align__(16) uint4 { unsigned x, y, z, w; };
 static inline float4 make_float4(float x, float y, float z, float w) { return float4{x, y, z, w}; }
 extern "C" {
 struct Running { Index thread, block, block_size, grid; void (*barrier)(); } running;
@@ -67,6 +66,8 @@ static inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
 static inline int __float_as_int(float x) { return same_bits<int>(x); }
 static inline unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
 
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+
 static inline void sincospi(double x, double* s, double* c) {
   *s = sin(x * M_PI);
   *c = cos(x * M_PI);
@@ -85,25 +86,38 @@ static inline double normcdfinv(double p) {
 
 // What the texts of products have instructions for, on which all threads of a block come as often.
 constexpr char kInstructions[] = R"text(
-static inline void copy_four_later(float* to, const float* from, int count) {
-  for (int i = 0; i < 4; ++i) to[i] = i < count ? from[i] : 0;
+typedef char* Address;
+static inline Address address_of(const float* shared) { return (Address)shared; }
+static inline float4 read_four(Address from) { return *(const float4*)from; }
+static inline void copy_four_later(Address to, const float* from, bool is_there) {
+  *(float4*)to = is_there ? *(const float4*)from : float4{};
 }
-static inline void copy_later(float* to, const float* from, int count) { *to = count > 0 ? *from : 0; }
+static inline void copy_later(Address to, const float* from, bool is_there) { *(float*)to = is_there ? *from : 0; }
 static inline void end_copies() {}
 template <int BUT>
 static inline void wait_for_copies() {}
 
-static inline float in_tf32(unsigned x) { return __uint_as_float(x & 0xffffe000u); }
-static inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragment& b) {
-  // Every second call uses the same place, so one barrier is enough.
+static inline unsigned pair_of(float x, float y) {
+  return Convert<BFloat>::from(x).bits | (unsigned)Convert<BFloat>::from(y).bits << 16;
+}
+static inline float factor(const Pairs& pairs, int i, int j) {
+  const unsigned pair = pairs.x[i][j / 2];
+  return __uint_as_float(j % 2 == 0 ? pair << 16 : pair & 0xffff0000u);
+}
+static inline float factor(const Fragment& fragment, int i, int j) {
+  return __uint_as_float(__float_as_uint(fragment.x[i][j]) & 0xffffe000u);  // TF32
+}
+// The threads of each warp exchange their fragments. Calls use two places in turn, so one barrier is enough.
+template <class Factor>
+static inline void multiply(float (&sums)[4][8], const Factor& a, const Factor& b) {
   static float of_left[2][16][32][16], of_right[2][16][16][32];
   static int calls[512];
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, call = calls[threadIdx.x]++ % 2;
   float(&left)[32][16] = of_left[call][warp], (&right)[16][32] = of_right[call][warp];
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 4; ++j) {
-      left[4 * g + i][4 * t + j] = in_tf32(a.x[i][j]);
-      right[4 * t + j][4 * g + i] = in_tf32(b.x[i][j]);
+      left[4 * g + i][4 * t + j] = factor(a, i, j);
+      right[4 * t + j][4 * g + i] = factor(b, i, j);
     }
   }
   __syncthreads();

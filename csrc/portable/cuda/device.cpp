@@ -75,6 +75,7 @@ class CudaDevice final : public device::Device {
   host::Status status() const override { return host::process_status(); }
 
   size_t alignment() const noexcept override { return kAlignment; }
+  size_t array_alignment() const noexcept override { return 16; }  // the most that a thread reads at once
   const device::FusionPolicy& fusion_policy() const noexcept override { return policy_; }
   std::unique_ptr<ir::Graph> lower(const ir::Graph&) const override { return nullptr; }
   // Floats of two bytes are converted when they are read and when they are written.

@@ -141,6 +141,8 @@ class Device {
   virtual size_t lanes() const noexcept { return 1; }
   // A power of two of which each offset in an arena is a multiple.
   virtual size_t alignment() const noexcept = 0;
+  // A power of two of which the offset of each array in its storage is a multiple; for a run, others are copied.
+  virtual size_t array_alignment() const noexcept { return 1; }
   virtual const FusionPolicy& fusion_policy() const noexcept = 0;
   // Rewrites a graph of static shapes before the compiler simplifies and fuses it; null if nothing changes.
   virtual std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const = 0;

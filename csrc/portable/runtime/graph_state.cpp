@@ -136,14 +136,17 @@ std::vector<device::StepTime> GraphState::times(const Program& program) {
 
 namespace {
 
-// The arrays of a run without gaps. An array that has gaps, or that is listed in `apart`, is replaced by packed memory
-// of its device.
+// The arrays of a run without gaps. An array that has gaps, that is not aligned for its device, or that is listed in
+// `apart`, is replaced by packed memory of its device.
 class Packed {
  public:
   explicit Packed(const std::vector<device::ArrayMemory>& arrays, const std::vector<size_t>& apart = {})
       : arrays_(arrays) {
     for (size_t i = 0; i < arrays.size(); ++i) {
-      if (arrays[i].layout.is_packed() && std::find(apart.begin(), apart.end(), i) == apart.end()) continue;
+      const bool is_aligned = arrays[i].layout.offset % arrays[i].device->array_alignment() == 0;
+      if (arrays[i].layout.is_packed() && is_aligned && std::find(apart.begin(), apart.end(), i) == apart.end()) {
+        continue;
+      }
       if (packed_.empty()) packed_ = arrays;
       device::ArrayMemory& room = packed_[i];
       room.layout.offset = 0;

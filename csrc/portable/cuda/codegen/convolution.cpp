@@ -70,12 +70,11 @@ __device__ inline i64 in_source(const Convolution& c, const Spot& s) {
   return s.image * c.source_image + (s.d * (int)c.axes[0].source_step + s.h * (int)c.axes[1].source_step +
                                      s.v * (int)c.axes[2].source_step);
 }
-// The offset of an element in its image, or -1 for one outside.
-__device__ inline int in_image(const Convolution& c, int d, int h, int v) {
-  const bool is_inside = (unsigned)d < (unsigned)c.axes[0].extent && (unsigned)h < (unsigned)c.axes[1].extent &&
-                         (unsigned)v < (unsigned)c.axes[2].extent;
-  return is_inside ? d * (int)c.axes[0].source_step + h * (int)c.axes[1].source_step + v * (int)c.axes[2].source_step
-                   : -1;
+// The offset of an element in its image, which may be outside.
+__device__ inline int in_image(const Convolution& c, int d, int h, int v, bool& is_inside) {
+  is_inside = is_inside && (unsigned)d < (unsigned)c.axes[0].extent && (unsigned)h < (unsigned)c.axes[1].extent &&
+              (unsigned)v < (unsigned)c.axes[2].extent;
+  return d * (int)c.axes[0].source_step + h * (int)c.axes[1].source_step + v * (int)c.axes[2].source_step;
 }
 
 // The elements of the source under each window: a line is a position, a term a tap and channel.
@@ -93,10 +92,10 @@ struct Windows {
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.channels); }
-  __device__ const float* at(const Line& line, const Term& tap) const {
-    const int offset = in_image(c, line.d + tap.d * (int)c.axes[0].dilation, line.h + tap.h * (int)c.axes[1].dilation,
-                                line.v + tap.v * (int)c.axes[2].dilation);
-    return offset < 0 ? nullptr : line.from + (offset + tap.channel * (int)c.source_channel);
+  __device__ const float* at(const Line& line, const Term& tap, bool& is_there) const {
+    return line.from + (in_image(c, line.d + tap.d * (int)c.axes[0].dilation, line.h + tap.h * (int)c.axes[1].dilation,
+                                 line.v + tap.v * (int)c.axes[2].dilation, is_there) +
+                        tap.channel * (int)c.source_channel);
   }
 };
 
@@ -111,7 +110,7 @@ struct Filters {
   __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.weights_out; }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.channels); }
-  __device__ const float* at(Line line, const Term& tap) const {
+  __device__ const float* at(Line line, const Term& tap, bool&) const {
     return line + (place_of(c, tap) + tap.channel * (int)c.weights_in);
   }
 };
@@ -124,8 +123,8 @@ struct ResultPlaces {
   __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.result_channel; }
 };
 
-// The gradients of the windows over each pixel: a line is a pixel, a term a tap and filter.
-template <bool ALONG, bool WIDE>
+// The gradients of the windows over each pixel: a line is a pixel, a term a tap and filter. If not STRIDED, strides are 1.
+template <bool ALONG, bool WIDE, bool STRIDED>
 struct WindowsOver {
   static const bool kAlong = ALONG, kWide = WIDE;
   struct Line { const float* from; int d, h, v; };
@@ -139,16 +138,16 @@ struct WindowsOver {
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
-  // The position whose tap lies at a place behind the first one's, or -1.
-  __device__ static int position(const Moving& axis, int place, int tap) {
+  // The position whose tap lies at a place behind the first one's. A multiplication divides by the stride.
+  __device__ static int position(const Moving& axis, int place, int tap, bool& is_there) {
     const int at = place - tap * (int)axis.dilation, stride = (int)axis.stride;
-    const int found = stride == 1 ? at : (int)((unsigned)at / (unsigned)stride);
-    return at >= 0 && found * stride == at && found < (int)axis.positions ? found : -1;
+    const int found = !STRIDED || stride == 1 ? at : (int)__umulhi((unsigned)at, 0xffffffffu / (unsigned)stride + 1);
+    is_there = is_there && (unsigned)found < (unsigned)axis.positions && (!STRIDED || found * stride == at);
+    return found;
   }
-  __device__ const float* at(const Line& line, const Term& tap) const {
-    const int d = position(c.axes[0], line.d, tap.d), h = position(c.axes[1], line.h, tap.h),
-              v = position(c.axes[2], line.v, tap.v);
-    if ((d | h | v) < 0) return nullptr;
+  __device__ const float* at(const Line& line, const Term& tap, bool& is_there) const {
+    const int d = position(c.axes[0], line.d, tap.d, is_there), h = position(c.axes[1], line.h, tap.h, is_there),
+              v = position(c.axes[2], line.v, tap.v, is_there);
     return line.from + (tap.channel * (int)c.result_channel + d * (int)c.axes[0].result_step +
                         h * (int)c.axes[1].result_step + v * (int)c.axes[2].result_step);
   }
@@ -167,7 +166,7 @@ struct Channels {
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
-  __device__ const float* at(Line line, const Term& tap) const {
+  __device__ const float* at(Line line, const Term& tap, bool&) const {
     return line + (place_of(c, tap) + tap.channel * (int)c.weights_out);
   }
 };
@@ -195,10 +194,10 @@ struct TapsOver {
   }
   __device__ Term term(i64 k) const { return position_of(c, k); }
   __device__ void advance(Term& s, const Term& by) const { advance_position(c, s, by); }
-  __device__ const float* at(const Line& line, const Term& s) const {
-    const int offset = in_image(c, line.d + s.d * (int)c.axes[0].stride, line.h + s.h * (int)c.axes[1].stride,
-                                line.v + s.v * (int)c.axes[2].stride);
-    return offset < 0 ? nullptr : line.from + (s.image * c.source_image + offset);
+  __device__ const float* at(const Line& line, const Term& s, bool& is_there) const {
+    return line.from + (s.image * c.source_image +
+                        in_image(c, line.d + s.d * (int)c.axes[0].stride, line.h + s.h * (int)c.axes[1].stride,
+                                 line.v + s.v * (int)c.axes[2].stride, is_there));
   }
 };
 
@@ -213,7 +212,7 @@ struct Incoming {
   __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.result_channel; }
   __device__ Term term(i64 k) const { return position_of(c, k); }
   __device__ void advance(Term& s, const Term& by) const { advance_position(c, s, by); }
-  __device__ const float* at(Line line, const Term& s) const { return line + in_result(c, s); }
+  __device__ const float* at(Line line, const Term& s, bool&) const { return line + in_result(c, s); }
 };
 
 template <bool ROWS_FIRST>
@@ -345,6 +344,8 @@ __device__ inline void convolve_weights_gradient(const float* g, const float* x,
 }
 )cuda";
 
+constexpr int64_t kMostOffset = int64_t{1} << 31;
+
 // The sizes of a convolution, and the numbers of the text's Convolution.
 struct Sizes {
   std::vector<int64_t> numbers;
@@ -352,6 +353,7 @@ struct Sizes {
   bool channels_last, filters_last;      // neighbours in memory are channels of the source, filters of the result
   bool channels_adjoin, filters_adjoin;  // the same in the weights
   bool is_small;                         // offsets within an image and within the weights have 32 bits
+  bool is_strided = false;
 
   Sizes(const Op& op, const Dims& x, const Dims& w, const Dims& y) {
     const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
@@ -365,7 +367,7 @@ struct Sizes {
     filters_last = steps_y[data.channels] == 1;
     filters_adjoin = steps_w[weights.out] == 1;
     channels_adjoin = steps_w[weights.in] == 1;
-    is_small = std::max({count_of(x) / images, count_of(y) / images, count_of(w)}) < int64_t{1} << 31;
+    is_small = std::max({count_of(x) / images, count_of(y) / images, count_of(w)}) < kMostOffset;
     numbers = {images,
                groups,
                channels,
@@ -379,8 +381,11 @@ struct Sizes {
     append_still_axes(numbers, 3 - data.spatial.size());
     for (int64_t i = 0; i < data.spatial.size(); ++i) {
       const int64_t axis = data.spatial[i], of_weights = weights.spatial[i];
-      append_axis(numbers, ir::window_of(op.attributes, i, w[of_weights], x[axis]), x[axis], y[axis], steps_x[axis],
-                  steps_y[axis], steps_w[of_weights]);
+      const ir::Window window = ir::window_of(op.attributes, i, w[of_weights], x[axis]);
+      append_axis(numbers, window, x[axis], y[axis], steps_x[axis], steps_y[axis], steps_w[of_weights]);
+      is_strided = is_strided || window.stride > 1;
+      // Also the quotients by strides are exact then.
+      is_small = is_small && (x[axis] + window.before + window.size * window.dilation) * window.stride < kMostOffset;
       taps *= w[of_weights];
       positions *= y[axis];
       pixels *= x[axis];
@@ -392,9 +397,9 @@ struct Sizes {
 constexpr int64_t kLeastLines = 4;
 
 // `along` and `wide` say how elements lie in memory (product.cpp).
-std::string matrix_of(const std::string& name, bool along, bool wide, int pointer) {
-  return filled("@<@, @>{(const float*)p[@], *(const Convolution*)(n + 5)}",
-                {name, along ? "true" : "false", wide ? "true" : "false", std::to_string(pointer)});
+std::string matrix_of(const std::string& name, bool along, bool wide, int pointer, const std::string& others = "") {
+  return filled("@<@, @@>{(const float*)p[@], *(const Convolution*)(n + 5)}",
+                {name, along ? "true" : "false", wide ? "true" : "false", others, std::to_string(pointer)});
 }
 
 Product in_tiles(const Sizes& sizes, const std::string& left, const std::string& right, const std::string& places,
@@ -465,20 +470,21 @@ std::optional<Product> product_of_convolution(const Op& op) {
   const Part part = part_of(op);
   if ((part == Part::kSource ? s.channels : s.filters) < kLeastLines || !s.is_small) return std::nullopt;
   const bool channels_in_fours = s.channels % 4 == 0, filters_in_fours = s.filters % 4 == 0;
+  const bool wide_source = s.channels_last && channels_in_fours, wide_result = s.filters_last && filters_in_fours;
+  const bool wide_weights =
+      (s.filters_adjoin && filters_in_fours) || (s.channels_adjoin && !s.filters_adjoin && channels_in_fours);
   switch (part) {
     case Part::kResult:
-      return in_tiles(
-          s, matrix_of("Windows", s.channels_last, s.channels_last && channels_in_fours, 0),
-          matrix_of("Filters", !s.filters_adjoin, s.filters_adjoin || (s.channels_adjoin && channels_in_fours), 1),
-          "ResultPlaces", !s.filters_last, s.images * s.positions, s.filters, s.taps * s.channels);
+      return in_tiles(s, matrix_of("Windows", s.channels_last, wide_source, 0),
+                      matrix_of("Filters", !s.filters_adjoin, wide_weights, 1), "ResultPlaces", !s.filters_last,
+                      s.images * s.positions, s.filters, s.taps * s.channels);
     case Part::kSource:
-      return in_tiles(
-          s, matrix_of("WindowsOver", s.filters_last, s.filters_last && filters_in_fours, 0),
-          matrix_of("Channels", s.filters_adjoin, s.filters_adjoin ? filters_in_fours : s.channels_adjoin, 1),
-          "SourcePlaces", !s.channels_last, s.images * s.pixels, s.channels, s.taps * s.filters);
+      return in_tiles(s, matrix_of("WindowsOver", s.filters_last, wide_result, 0, s.is_strided ? ", true" : ", false"),
+                      matrix_of("Channels", s.filters_adjoin, wide_weights, 1), "SourcePlaces", !s.channels_last,
+                      s.images * s.pixels, s.channels, s.taps * s.filters);
     case Part::kWeights:
-      return in_tiles(s, matrix_of("TapsOver", !s.channels_last, s.channels_last && channels_in_fours, 1),
-                      matrix_of("Incoming", !s.filters_last, s.filters_last, 0), "WeightsPlaces", !s.filters_adjoin,
+      return in_tiles(s, matrix_of("TapsOver", !s.channels_last, wide_source, 1),
+                      matrix_of("Incoming", !s.filters_last, wide_result, 0), "WeightsPlaces", !s.filters_adjoin,
                       s.taps * s.channels, s.filters, s.images * s.positions);
   }
   return std::nullopt;

@@ -14,9 +14,9 @@ using ir::Op;
 
 // Stacks of matrices: the steps from line to line and from term to term, and along R axes to other matrices.
 constexpr char kStacks[] = R"cuda(
-template <int R, bool ALONG>
+template <int R, bool ALONG, bool WIDE>
 struct StackedMatrix {
-  static const bool kAlong = ALONG, kWide = true;
+  static const bool kAlong = ALONG, kWide = WIDE;
   typedef const float* Line;
   typedef i64 Term;
   const float* from;
@@ -25,7 +25,7 @@ struct StackedMatrix {
   __device__ Line line(i64 matrix, i64 i) const { return from + place<R>(matrix, lengths, steps) + i * line_step; }
   __device__ Term term(i64 k) const { return k * term_step; }
   __device__ void advance(Term& term, Term by) const { term += by; }
-  __device__ const float* at(Line line, Term term) const { return line + term; }
+  __device__ const float* at(Line line, Term term, bool&) const { return line + term; }
 };
 
 struct PackedPlaces {
@@ -115,14 +115,14 @@ std::optional<Product> product_of_matmul(const Op& op) {
   axes = joined(axes);
   const std::string rank = std::to_string(axes.rank());
   // Neighbours in memory are terms of a sum, unless the matrix is transposed.
-  const auto matrix = [&](int number, bool along) {
-    const std::string first = std::to_string(5 + 2 * number), second = std::to_string(6 + 2 * number);
-    return "StackedMatrix<" + rank + (along ? ", true>" : ", false>") + "{(const float*)p[" + std::to_string(number) +
-           "], n[" + first + "], n[" + second + "], n + 9, n + 9 + " + std::to_string(number + 1) + " * " + rank + "}";
+  const auto matrix = [&](int number, bool along, bool wide) {
+    return filled("StackedMatrix<@, @, @>{(const float*)p[@], n[@], n[@], n + 9, n + 9 + @ * @}",
+                  {rank, along ? "true" : "false", wide ? "true" : "false", std::to_string(number),
+                   std::to_string(5 + 2 * number), std::to_string(6 + 2 * number), std::to_string(number + 1), rank});
   };
   Product product{{kStacks},
-                  matrix(0, !ta),
-                  matrix(1, tb),
+                  matrix(0, !ta, a.back() % 4 == 0),
+                  matrix(1, tb, b.back() % 4 == 0),
                   "PackedPlaces{n[0], n[1]}",
                   {ta ? 1 : inner, ta ? rows : 1, tb ? inner : 1, tb ? 1 : columns},
                   rows,

@@ -13,31 +13,45 @@ const char* const kProduct = R"cuda(
 // Rows and columns of the results, terms of each sum, and results; the terms are divided into parts.
 struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 
-// A left matrix M has types Line and Term and functions line(matrix, row), term(k) and at(line, term), the address of an
-// element, or null for 0; of a right matrix a line is a column. advance(term, by) goes on by as many terms as `by` is
-// from the first. If M::kAlong, neighbouring terms are neighbours in memory, else neighbouring lines. M::kWide says that
-// this is so for each four of them, from a multiple of 4 on: all are 0 if the first one is.
+// A left matrix M has types Line and Term and functions line(matrix, row), term(k) and at(line, term, is_there), the
+// address of an element, which unsets is_there if the element is 0; of a right matrix a line is a column. advance(term,
+// by) goes on by as many terms as `by` is from the first. If M::kAlong, neighbours in memory are terms, else lines. If
+// M::kWide, each four of them from a multiple of 4 on are aligned, and all of them are 0 if the first one is.
 // The places of results have row(matrix, row), the index of a row's first element, and column(matrix, column), the
-// distance from there; kRowsFirst if rows are nearer to each other. read(index) reads what write(index, read, x) needs
-// to take an element of the result. Of several elements all is read first: the compiler cannot know that writing one
-// does not change what is read for the next.
+// distance from there; kRowsFirst if neighbours in memory are in neighbouring rows. read(index) reads what write(index,
+// read, x) needs to take an element of the result. Of several elements all is read first: the compiler cannot know that
+// writing one does not change what is read for the next.
 
-// ---- what needs instructions of their own ----
+// ---- what needs instructions of its own ----
 
 // Of 32 lines and 16 terms, a thread of a warp has lines 4 g + i and terms 4 t + j, in x[i][j], where g is its number
 // divided by 4 and t the rest.
-struct Fragment { unsigned x[4][4]; };
+struct Fragment { float x[4][4]; };
+// The same as bfloat16: terms 4 t + 2 j and, in the upper bits, 4 t + 2 j + 1.
+struct Pairs { unsigned x[4][2]; };
 
 #ifdef __CUDACC__
-__device__ inline void copy_four_later(float* to, const float* from, int count) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from),
-               "r"(4 * count)
-               : "memory");
+// In shared memory, in bytes.
+typedef unsigned Address;
+__device__ inline Address address_of(const float* shared) {
+  Address address = (Address)__cvta_generic_to_shared(shared);
+  asm volatile("" : "+r"(address));  // the compiler shall keep it, not make it again
+  return address;
 }
-__device__ inline void copy_later(float* to, const float* from, int count) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from),
-               "r"(4 * count)
+__device__ inline float4 read_four(Address from) {
+  float4 four;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+               : "r"(from)
                : "memory");
+  return four;
+}
+// Copies while the thread goes on; zeros if nothing is there.
+__device__ inline void copy_four_later(Address to, const float* from, bool is_there) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0) : "memory");
+}
+__device__ inline void copy_later(Address to, const float* from, bool is_there) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(is_there ? 4 : 0) : "memory");
 }
 // Ends a group of copies, which may be empty.
 __device__ inline void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -47,9 +61,27 @@ __device__ inline void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(BUT) : "memory");
 }
 
+// Two numbers rounded to bfloat16, the second one in the upper bits.
+__device__ inline unsigned pair_of(float x, float y) {
+  unsigned pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(y), "f"(x));
+  return pair;
+}
 // Adds the products of 32 rows and 32 columns, of which a thread has rows 4 g + i and columns 8 t + j, in sums[i][j].
-// The tensor cores take the upper 19 bits of each number. They give each step's sums to row g or g + 8 of 16, and to
-// columns 2 t and 2 t + 1 of 8: numbered so that each thread reads and writes neighbours.
+// An instruction takes 16 rows and 8 columns, numbered so that each thread reads and writes neighbours.
+__device__ inline void multiply(float (&sums)[4][8], const Pairs& a, const Pairs& b) {
+#pragma unroll
+  for (int i = 0; i < 4; i += 2) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+          "{%0, %1, %2, %3};"
+          : "+f"(sums[i][j]), "+f"(sums[i][4 + j]), "+f"(sums[i + 1][j]), "+f"(sums[i + 1][4 + j])
+          : "r"(a.x[i][0]), "r"(a.x[i + 1][0]), "r"(a.x[i][1]), "r"(a.x[i + 1][1]), "r"(b.x[j][0]), "r"(b.x[j][1]));
+    }
+  }
+}
+// The same for TF32, the upper 19 bits of each number.
 __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragment& b) {
 #pragma unroll
   for (int k = 0; k < 4; k += 2) {
@@ -60,8 +92,9 @@ __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fr
         asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
             "{%0, %1, %2, %3};"
             : "+f"(sums[i][j]), "+f"(sums[i][4 + j]), "+f"(sums[i + 1][j]), "+f"(sums[i + 1][4 + j])
-            : "r"(a.x[i][k]), "r"(a.x[i + 1][k]), "r"(a.x[i][k + 1]), "r"(a.x[i + 1][k + 1]), "r"(b.x[j][k]),
-              "r"(b.x[j][k + 1]));
+            : "r"(__float_as_uint(a.x[i][k])), "r"(__float_as_uint(a.x[i + 1][k])),
+              "r"(__float_as_uint(a.x[i][k + 1])), "r"(__float_as_uint(a.x[i + 1][k + 1])),
+              "r"(__float_as_uint(b.x[j][k])), "r"(__float_as_uint(b.x[j][k + 1])));
       }
     }
   }
@@ -83,79 +116,51 @@ struct TileLoader {
   static const int kLines = M::kAlong ? kFours : M::kWide ? 1 : 4;
   const M& matrix;
   typename M::Line lines[kLines];
-  int inside[kLines];  // lines from there on, at most 4
+  bool inside[kLines];
   typename M::Term term, one, next;
-  i64 rest;  // terms from there on
+  int rest;  // terms from there on
 
   __device__ TileLoader(const M& m, i64 number, i64 first, i64 count, i64 begin, i64 end) : matrix(m) {
 #pragma unroll
     for (int j = 0; j < kLines; ++j) {
-      const i64 line = first + line_of(j), behind = count - line;
-      inside[j] = behind < 0 ? 0 : behind < 4 ? (int)behind : 4;
-      lines[j] = m.line(number, behind > 0 ? line : 0);
+      const i64 line = first + line_of(j);
+      inside[j] = line < count;
+      lines[j] = m.line(number, inside[j] ? line : 0);
     }
     term = m.term(begin + term_of(0));
     one = m.term(1);
     next = m.term(M::kAlong ? M::kWide ? 16 : 12 : kStep);
-    rest = end - begin - term_of(0);
+    rest = (int)(end - begin) - term_of(0);
   }
-  // Of a copy, or of a line that is copied by itself.
+  // Of a four, or of a line that is copied by itself.
   __device__ static int line_of(int j) {
     return M::kAlong ? threadIdx.x / kAcross + kStep * j : threadIdx.x % kAcross * 4 + j;
   }
   __device__ static int term_of(int j) {
     return M::kAlong ? threadIdx.x % kAcross * 4 : threadIdx.x / kAcross + kStep * j;
   }
-  __device__ static float* place(float* tile, int line, int term) {
-    return tile + in_tile<M::kAlong, LINES>(line, term);
-  }
-  __device__ void copy_four(float* to, const float* from, int count) const {
-    if (from == nullptr) count = 0;
-    if (count == 0) from = matrix.from;
-    if ((u64)from % 16 == 0) {
-      copy_four_later(to, from, count);
-      return;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) copy_later(to + i, i < count ? from + i : from, i < count);
-  }
-  __device__ void copy_one(float* to, const float* from) const {
-    copy_later(to, from == nullptr ? matrix.from : from, from != nullptr);
+  __device__ void copy(Address tile, int j, int line, int k, bool is_there) const {
+    const Address to = tile + 4 * in_tile<M::kAlong, LINES>(line, k);
+    is_there = is_there && inside[j];
+    const float* const from = matrix.at(lines[j], term, is_there);
+    if (M::kWide) copy_four_later(to, from, is_there);
+    else copy_later(to, from, is_there);
   }
   // Begins to copy the next tile.
-  __device__ void load(float* tile) {
-    if (M::kAlong && M::kWide) {
+  __device__ void load(Address tile) {
+    if (M::kAlong) {
 #pragma unroll
-      for (int j = 0; j < kFours; ++j) {
-        copy_four(place(tile, line_of(j), term_of(0)),
-                  rest > 0 && inside[j] > 0 ? matrix.at(lines[j], term) : nullptr, rest < 4 ? (int)rest : 4);
-      }
-      matrix.advance(term, next);
-    } else if (M::kAlong) {
+      for (int i = 0; i < (M::kWide ? 1 : 4); ++i) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-#pragma unroll
-        for (int j = 0; j < kFours; ++j) {
-          copy_one(place(tile, line_of(j), term_of(0) + i),
-                   rest > i && inside[j] > 0 ? matrix.at(lines[j], term) : nullptr);
-        }
-        matrix.advance(term, one);
+        for (int j = 0; j < kFours; ++j) copy(tile, j, line_of(j), term_of(0) + i, rest > i);
+        if (!M::kWide) matrix.advance(term, one);
       }
       matrix.advance(term, next);
     } else {
 #pragma unroll
       for (int j = 0; j < kFours; ++j) {
-        const bool is_term = rest > kStep * j;
-        if (M::kWide) {
-          copy_four(place(tile, line_of(0), term_of(j)), is_term && inside[0] > 0 ? matrix.at(lines[0], term) : nullptr,
-                    inside[0]);
-        } else {
 #pragma unroll
-          for (int i = 0; i < kLines; ++i) {
-            copy_one(place(tile, line_of(i), term_of(j)),
-                     is_term && inside[i] > 0 ? matrix.at(lines[i], term) : nullptr);
-          }
-        }
+        for (int i = 0; i < kLines; ++i) copy(tile, i, line_of(i), term_of(j), rest > kStep * j);
         matrix.advance(term, next);
       }
     }
@@ -163,58 +168,104 @@ struct TileLoader {
   }
 };
 
+// What a warp reads of each tile, from a line on.
 template <bool ALONG, int LINES>
-__device__ inline Fragment fragment_of(const float* tile, int first) {
-  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  Fragment fragment;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const uint4 four = *(const uint4*)(tile + (ALONG ? in_tile<ALONG, LINES>(first + 4 * g + i, 4 * t)
-                                                     : in_tile<ALONG, LINES>(first + 4 * g, 4 * t + i)));
-    const unsigned x[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-    for (int j = 0; j < 4; ++j) (ALONG ? fragment.x[i][j] : fragment.x[j][i]) = x[j];
+struct TileReader {
+  Address even, odd;
+  __device__ TileReader(Address tile, int first) {
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    even = tile + 4 * in_tile<ALONG, LINES>(first + 4 * g, 4 * t);
+    odd = tile + 4 * in_tile<ALONG, LINES>(first + 4 * g + 1, 4 * t);
   }
-  return fragment;
-}
+  // The distances are those of the tile, and of the lines, a multiple of 32.
+  __device__ Fragment read(unsigned bytes, int line) const {
+    Fragment fragment;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float4 four = read_four(ALONG ? (i % 2 == 0 ? even : odd) + bytes + 64 * (line + i / 2 * 2)
+                                         : even + bytes + 4 * (line + i * LINES));
+      const float x[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+      for (int j = 0; j < 4; ++j) (ALONG ? fragment.x[i][j] : fragment.x[j][i]) = x[j];
+    }
+    return fragment;
+  }
+};
 
-// ---- precision ----
+// ---- what the tensor cores multiply ----
 
-// Of the 23 bits behind a float32's point, the tensor cores take 10.
-__device__ inline void round_to_tf32(Fragment& fragment) {
+// Factors of 10 bits behind the point, for one product.
+struct Rounded {
+  Fragment x;
+  __device__ Rounded() {}
+  __device__ explicit Rounded(const Fragment& fragment) {
 #pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    unsigned& x = fragment.x[i / 4][i % 4];
-    if (fabsf(__uint_as_float(x)) < infinity()) x += 0x1000u;
+    for (int i = 0; i < 16; ++i) {
+      const float y = fragment.x[i / 4][i % 4];
+      const bool is_finite = fabsf(y) < infinity();
+      x.x[i / 4][i % 4] = __uint_as_float(__float_as_uint(y) + (is_finite ? 0x1000u : 0u));
+    }
   }
-}
-// Leaves the nearest number of 10 bits, and returns the rest. The rest is not a number if x is not finite or rounds to
-// infinity.
-__device__ inline Fragment split(Fragment& fragment) {
-  Fragment low;
+  __device__ static void add_product(float (&sums)[4][8], const Rounded& a, const Rounded& b) {
+    multiply(sums, a.x, b.x);
+  }
+};
+
+// A float32 is exactly the sum of three bfloat16. Of the nine products of them, three are left out, which are less than
+// a float32's last bit. The tensor cores do not round sums to the nearest number, so they sum only a few terms. The
+// parts of a number that is not finite, or rounds to infinity, sum to NaN.
+struct Thirds {
+  Pairs high, middle, low;
+  __device__ Thirds() {}
+  __device__ explicit Thirds(const Fragment& fragment) {
 #pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    unsigned& x = fragment.x[i / 4][i % 4];
-    const unsigned high = (x + 0x1000u) & 0xffffe000u;
-    low.x[i / 4][i % 4] = __float_as_uint(__uint_as_float(x) - __uint_as_float(high));
-    x = high;
+    for (int i = 0; i < 8; ++i) {
+      float x = fragment.x[i / 2][i % 2 * 2], y = fragment.x[i / 2][i % 2 * 2 + 1];
+      high.x[i / 2][i % 2] = taken(x, y);
+      middle.x[i / 2][i % 2] = taken(x, y);
+      low.x[i / 2][i % 2] = pair_of(x, y);
+    }
   }
-  return low;
-}
+  // The nearest two numbers, which it subtracts.
+  __device__ static unsigned taken(float& x, float& y) {
+    const unsigned pair = pair_of(x, y);
+    x -= __uint_as_float(pair << 16);
+    y -= __uint_as_float(pair & 0xffff0000u);
+    return pair;
+  }
+  __device__ static void add_product(float (&sums)[4][8], const Thirds& a, const Thirds& b) {
+    float few[4][8] = {};
+    multiply(few, a.low, b.high);
+    multiply(few, a.high, b.low);
+    multiply(few, a.middle, b.middle);
+    multiply(few, a.middle, b.high);
+    multiply(few, a.high, b.middle);
+    multiply(few, a.high, b.high);
+#pragma unroll
+    for (int k = 0; k < 32; ++k) sums[k / 8][k % 8] += few[k / 8][k % 8];
+  }
+};
+
+template <bool TF32> struct FactorsOf { typedef Thirds Type; };
+template <> struct FactorsOf<true> { typedef Rounded Type; };
 
 // ---- products ----
 
 // A block of DOWN x ACROSS warps computes a tile of the result, each warp 32 ROWS x 32 COLUMNS elements of it. If TF32,
-// factors are rounded to that; else each is the sum of two such numbers, and of the four products only that of the
-// lower halves is left out. The tensor cores do not round sums to the nearest number, so they sum only a few terms.
+// factors are rounded to that.
 template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, class A, class B, class Places, class Read, class Write>
 __device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                const ProductSize& size) {
   const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS, kStages = 3;
-  __shared__ __align__(16) float tiles[kStages][16 * (kRows + kColumns)];
+  typedef typename FactorsOf<TF32>::Type Factors;
+  const unsigned kBytes = 64 * (kRows + kColumns);
+  __shared__ __align__(16) float tiles[kStages * 16 * (kRows + kColumns)];
+  const Address of_left = address_of(tiles), of_right = of_left + 64 * kRows;
   const i64 down = (size.rows + kRows - 1) / kRows, across = (size.columns + kColumns - 1) / kColumns;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int own_row = warp / ACROSS * 32 * ROWS, own_column = warp % ACROSS * 32 * COLUMNS;
+  const TileReader<A::kAlong, kRows> read_left(of_left, own_row);
+  const TileReader<B::kAlong, kColumns> read_right(of_right, own_column);
   const i64 length = ((size.inner + size.parts - 1) / size.parts + 15) / 16 * 16, begin = blockIdx.y * length;
   const i64 end = begin + length < size.inner ? begin + length : size.inner;
   const int steps = end <= begin ? 0 : (int)((end - begin + 15) / 16);
@@ -226,86 +277,76 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
     const i64 tile_column = quotient(in_band, height);
     const i64 first_row = (band * kBand + in_band - tile_column * height) * kRows,
               first_column = tile_column * kColumns;
-    float sums[ROWS][COLUMNS][4][8];
-    // If a sum is not finite, a factor may have been infinite or not a number, which has no two halves: then all is
-    // summed again without tensor cores.
-    for (bool again = false;; again = true) {
+    float sums[ROWS][COLUMNS][4][8] = {};
+    {
+      TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
+      TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
+#pragma unroll
+      for (int i = 0; i < kStages - 1; ++i) {
+        left.load(of_left + i * kBytes);
+        right.load(of_right + i * kBytes);
+        end_copies();
+      }
+      unsigned used = 0, unused = (kStages - 1) * kBytes;
+#pragma unroll 1
+      for (int step = 0; step < steps; ++step) {
+        wait_for_copies<kStages - 2>();
+        __syncthreads();
+        Factors of_columns[COLUMNS];
+#pragma unroll
+        for (int j = 0; j < COLUMNS; ++j) of_columns[j] = Factors(read_right.read(used, 32 * j));
+        Fragment next = read_left.read(used, 0);
+        left.load(of_left + unused);
+        right.load(of_right + unused);
+        end_copies();
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i) {
+          const Factors of_row(next);
+          if (i + 1 < ROWS) next = read_left.read(used, 32 * (i + 1));
+#pragma unroll
+          for (int j = 0; j < COLUMNS; ++j) Factors::add_product(sums[i][j], of_row, of_columns[j]);
+        }
+        used = used + kBytes < kStages * kBytes ? used + kBytes : 0;
+        unused = unused + kBytes < kStages * kBytes ? unused + kBytes : 0;
+      }
+    }
+    bool is_finite = true;
+#pragma unroll
+    for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
+      is_finite = is_finite && fabsf(sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8]) < infinity();
+    }
+    wait_for_copies<0>();
+    // A factor that is not finite has no parts: then all is summed again without tensor cores.
+    if (__syncthreads_or(!is_finite)) {
       TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
       TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
 #pragma unroll
       for (int i = 0; i < ROWS * COLUMNS * 32; ++i) sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8] = 0;
-#pragma unroll
-      for (int i = 0; i < kStages - 1; ++i) {
-        if (i < steps) {
-          left.load(tiles[i]);
-          right.load(tiles[i] + 16 * kRows);
-        }
-        end_copies();
-      }
-      int stage = 0, free_stage = kStages - 1;
-      for (int step = 0; step < steps; ++step) {
-        wait_for_copies<kStages - 2>();
-        __syncthreads();
-        if (step + kStages - 1 < steps) {
-          left.load(tiles[free_stage]);
-          right.load(tiles[free_stage] + 16 * kRows);
-        }
-        end_copies();
-        const float *const of_left = tiles[stage], *const of_right = of_left + 16 * kRows;
-        if (again) {
 #pragma unroll 1
-          for (int k = 0; k < 16; ++k) {
+      for (int step = 0; step < steps; ++step) {
+        left.load(of_left);
+        right.load(of_right);
+        end_copies();
+        wait_for_copies<0>();
+        __syncthreads();
+#pragma unroll 1
+        for (int k = 0; k < 16; ++k) {
 #pragma unroll
-            for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
-              sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8] +=
-                  of_left[in_tile<A::kAlong, kRows>(own_row + i / 32 / COLUMNS * 32 + lane / 4 * 4 + i / 8 % 4, k)] *
-                  of_right[in_tile<B::kAlong, kColumns>(
-                      own_column + i / 32 % COLUMNS * 32 + lane % 4 * 8 + i % 8, k)];
-            }
-          }
-        } else {
-          Fragment high_right[COLUMNS], low_right[COLUMNS];
-#pragma unroll
-          for (int j = 0; j < COLUMNS; ++j) {
-            high_right[j] = fragment_of<B::kAlong, kColumns>(of_right, own_column + 32 * j);
-            if (TF32) round_to_tf32(high_right[j]);
-            else low_right[j] = split(high_right[j]);
-          }
-#pragma unroll
-          for (int i = 0; i < ROWS; ++i) {
-            Fragment high_left = fragment_of<A::kAlong, kRows>(of_left, own_row + 32 * i), low_left;
-            if (TF32) round_to_tf32(high_left);
-            else low_left = split(high_left);
-#pragma unroll
-            for (int j = 0; j < COLUMNS; ++j) {
-              if (TF32) {
-                multiply(sums[i][j], high_left, high_right[j]);
-                continue;
-              }
-              float few[4][8] = {};
-              multiply(few, high_left, low_right[j]);
-              multiply(few, low_left, high_right[j]);
-              multiply(few, high_left, high_right[j]);
-#pragma unroll
-              for (int k = 0; k < 32; ++k) sums[i][j][k / 8][k % 8] += few[k / 8][k % 8];
-            }
+          for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
+            const int row = own_row + i / 32 / COLUMNS * 32 + lane / 4 * 4 + i / 8 % 4;
+            const int column = own_column + i / 32 % COLUMNS * 32 + lane % 4 * 8 + i % 8;
+            sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8] +=
+                tiles[in_tile<A::kAlong, kRows>(row, k)] *
+                tiles[16 * kRows + in_tile<B::kAlong, kColumns>(column, k)];
           }
         }
-        stage = stage + 1 < kStages ? stage + 1 : 0;
-        free_stage = free_stage + 1 < kStages ? free_stage + 1 : 0;
+        __syncthreads();
       }
-      bool is_finite = true;
-#pragma unroll
-      for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
-        is_finite = is_finite && fabsf(sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8]) < infinity();
-      }
-      // All threads are done with the tiles, too.
-      if (!__syncthreads_or(!is_finite) || again) break;
     }
     // Each warp brings its elements into the order of memory, 32 x 32 at a time.
     const int kPitch = 36;
-    float* const own = tiles[0] + warp * 32 * (kPitch + 2);
-    i64* const rows = (i64*)(own + 32 * kPitch);
+    float* const own = tiles + warp * 32 * (kPitch + 2);
+    i64* const others = (i64*)(own + 32 * kPitch);
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
 #pragma unroll
@@ -317,26 +358,24 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
           to[0] = make_float4(x[0], x[1], x[2], x[3]);
           to[1] = make_float4(x[4], x[5], x[6], x[7]);
         }
-        const i64 row = first_row + own_row + 32 * i, column = first_column + own_column + 32 * j;
-        const i64 lane_row = row + lane < size.rows ? places.row(matrix, row + lane) : -1;
-        const i64 lane_column = column + lane < size.columns ? places.column(matrix, column + lane) : -1;
-        rows[lane] = Places::kRowsFirst ? lane_column : lane_row;
+        const i64 row = first_row + own_row + 32 * i + lane, column = first_column + own_column + 32 * j + lane;
+        const i64 of_row = row < size.rows ? places.row(matrix, row) : -1;
+        const i64 of_column = column < size.columns ? places.column(matrix, column) : -1;
+        const i64 from = Places::kRowsFirst ? of_row : of_column;
+        others[lane] = Places::kRowsFirst ? of_column : of_row;
         __syncwarp();
-        const i64 from = Places::kRowsFirst ? lane_row : lane_column;
 #pragma unroll 1
-        for (int k = 0; k < 32; k += 4) {
-          i64 at[4];
-          float x[4];
-          decltype(read(0)) got[4];
+        for (int k = 0; k < 32; k += 8) {
+          i64 at[8];
+          decltype(read(0)) got[8];
 #pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            at[e] = from < 0 || rows[k + e] < 0 ? -1 : from + rows[k + e];
-            x[e] = own[Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane];
+          for (int e = 0; e < 8; ++e) {
+            at[e] = from < 0 || others[k + e] < 0 ? -1 : from + others[k + e];
             if (at[e] >= 0) got[e] = read(at[e]);
           }
 #pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            if (at[e] >= 0) write(at[e], got[e], x[e]);
+          for (int e = 0; e < 8; ++e) {
+            if (at[e] >= 0) write(at[e], got[e], own[Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane]);
           }
         }
         __syncwarp();
@@ -392,12 +431,14 @@ Division division_of(const Product& product) {
   constexpr int64_t kProcessors = 132, kLeastTerms = 128, kMostParts = 64;
   // The time for beginning and ending a tile, and for writing and reading an element of a part, in terms.
   constexpr double kTermsOfTile = 64, kTermsOfPart = 75;
+  const int64_t least_parts = 1 + product.inner / (1 << 30);  // of which a tile's numbers have 32 bits
   Division best{};
   double least = 0;
   for (const Tile& tile : kTileSizes) {
     const int64_t blocks = (product.rows + tile.rows - 1) / tile.rows *
                            ((product.columns + tile.columns - 1) / tile.columns) * product.matrices;
-    for (int64_t parts = 1; parts <= std::clamp<int64_t>(product.inner / kLeastTerms, 1, kMostParts); ++parts) {
+    const int64_t most_parts = std::max(least_parts, std::min(product.inner / kLeastTerms, kMostParts));
+    for (int64_t parts = least_parts; parts <= most_parts; ++parts) {
       const auto rounds = static_cast<double>((blocks * parts + kProcessors - 1) / kProcessors);
       const auto terms = static_cast<double>((product.inner + parts - 1) / parts);
       const auto written = static_cast<double>(product.rows * product.columns * product.matrices * parts);
