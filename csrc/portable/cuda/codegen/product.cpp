@@ -498,7 +498,7 @@ void append_product(Code& code, const Product& product, const Maker& finish) {
   append(std::move(launch), function, "PartPlaces{*(const ProductSize*)n}", [&](size_t, size_t) {
     return Functions{{}, "[](i64) { return 0; }, [&](i64 i, int, float x) { ((float*)p[2])[i] = x; }", {at}, {}};
   });
-  Launch sum = launch_for(count, libraries, "", {at, operand(1)}, numbers);
+  Launch sum = launch_for(count, libraries, "", {at}, numbers);
   append(std::move(sum), "sum_parts((const float*)p[0], ", product.places, finish);
 }
 
