@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/small_product.h"
 
 namespace alloy::cuda {
 
@@ -464,6 +465,12 @@ std::optional<Product> product_of(const Op& op) {
   return product;
 }
 
+std::vector<int64_t> numbers_of(const Product& product, int64_t parts) {
+  std::vector<int64_t> numbers{product.rows, product.columns, product.inner, product.matrices, parts};
+  numbers.insert(numbers.end(), product.numbers.begin(), product.numbers.end());
+  return numbers;
+}
+
 Code code_of_product(const Op& op, const Maker& finish) {
   Code code;
   append_product(code, *product_of(op), finish);
@@ -471,9 +478,9 @@ Code code_of_product(const Op& op, const Maker& finish) {
 }
 
 void append_product(Code& code, const Product& product, const Maker& finish) {
+  if (is_small(product)) return append_small_product(code, product, finish);
   const auto [tile, blocks, parts] = division_of(product);
-  std::vector<int64_t> numbers{product.rows, product.columns, product.inner, product.matrices, parts};
-  numbers.insert(numbers.end(), product.numbers.begin(), product.numbers.end());
+  const std::vector<int64_t> numbers = numbers_of(product, parts);
   std::vector<const char*> libraries{kProduct};
   libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
   const auto append = [&](Launch launch, const std::string& function, const std::string& places, const Maker& with) {

@@ -29,6 +29,8 @@ std::optional<Product> product_of(const ir::Op& op);
 std::optional<Product> product_of_matmul(const ir::Op& op);
 std::optional<Product> product_of_convolution(const ir::Op& op);
 
+// What the functions of a product get: its ProductSize, whose sums are divided into so many parts, and its own numbers.
+std::vector<int64_t> numbers_of(const Product& product, int64_t parts);
 void append_product(Code& code, const Product& product, const Maker& finish);
 
 }  // namespace alloy::cuda
