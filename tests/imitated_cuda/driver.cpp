@@ -2,6 +2,7 @@
 // one device is this processor: memory is the host's, and the functions of a module, which nvrtc.cpp compiled with g++,
 // run thread by thread. Threads of a block are fibers that switch at barriers. New memory is full of garbage.
 #include <dlfcn.h>
+#include <setjmp.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <xmmintrin.h>
@@ -34,33 +35,22 @@ struct Function {
 
 constexpr size_t kStackBytes = 128 << 10;
 
-// The fibers of a block.
+// The fibers of a block. They live as long as the process: each waits for the next call where its last one ended.
 class Fibers {
  public:
   // Calls function(arguments) for each thread of the block.
   void run(const Function& function, const void* arguments, unsigned threads) {
     function_ = &function;
     arguments_ = arguments;
-    while (fibers_.size() < threads) {
-      fibers_.push_back(std::make_unique<Fiber>());
-      fibers_.back()->stack.reset(new char[kStackBytes]);
-    }
-    for (unsigned i = 0; i < threads; ++i) {
-      Fiber& fiber = *fibers_[i];
-      getcontext(&fiber.context);
-      fiber.context.uc_stack.ss_sp = fiber.stack.get();
-      fiber.context.uc_stack.ss_size = kStackBytes;
-      fiber.context.uc_link = &scheduler_;
-      fiber.ended = false;
-      makecontext(&fiber.context, reinterpret_cast<void (*)()>(&Fibers::enter), 0);
-    }
+    while (fibers_.size() < threads) fibers_.push_back(std::make_unique<Fiber>());
+    for (unsigned i = 0; i < threads; ++i) fibers_[i]->ended = false;
     for (bool any = true; any;) {
       any = false;
       for (unsigned i = 0; i < threads; ++i) {
         if (fibers_[i]->ended) continue;
         current_ = i;
         function.running->thread = {i, 0, 0};
-        swapcontext(&scheduler_, &fibers_[i]->context);
+        resume(*fibers_[i]);
         any = any || !fibers_[i]->ended;
       }
     }
@@ -70,25 +60,41 @@ class Fibers {
     static Fibers& fibers = *new Fibers;
     return fibers;
   }
-  static void barrier() {
-    Fibers& fibers = all();
-    swapcontext(&fibers.fibers_[fibers.current_]->context, &fibers.scheduler_);
-  }
+  static void barrier() { all().pause(); }
 
  private:
   struct Fiber {
-    ucontext_t context;
+    jmp_buf place;
     std::unique_ptr<char[]> stack;
     bool ended;
   };
-  static void enter() {
+
+  // Makes the fiber if it is new. Jumps make no system calls, unlike swapcontext().
+  void resume(Fiber& fiber) {
+    if (_setjmp(scheduler_) != 0) return;
+    if (fiber.stack) _longjmp(fiber.place, 1);
+    fiber.stack.reset(new char[kStackBytes]);
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = fiber.stack.get();
+    context.uc_stack.ss_size = kStackBytes;
+    makecontext(&context, &Fibers::serve, 0);
+    setcontext(&context);
+  }
+  void pause() {
+    if (_setjmp(fibers_[current_]->place) == 0) _longjmp(scheduler_, 1);
+  }
+  static void serve() {
     Fibers& fibers = all();
-    fibers.function_->call(fibers.arguments_);
-    fibers.fibers_[fibers.current_]->ended = true;
+    for (;;) {
+      fibers.function_->call(fibers.arguments_);
+      fibers.fibers_[fibers.current_]->ended = true;
+      fibers.pause();
+    }
   }
 
   std::vector<std::unique_ptr<Fiber>> fibers_;
-  ucontext_t scheduler_;
+  jmp_buf scheduler_;
   size_t current_ = 0;
   const Function* function_ = nullptr;
   const void* arguments_ = nullptr;
