@@ -19,13 +19,21 @@ Nvrtc::Nvrtc() : library_({"libnvrtc.so.13", "libnvrtc.so.12"}) {
   int major = 0, minor = 0;
   version(&major, &minor);
   version_ = std::to_string(major) + "." + std::to_string(minor);
+  try {
+    // NVRTC opens it by its name. In NVIDIA's package, version 13.0 does not look in its own folder.
+    static_cast<void>(Library({"libnvrtc-builtins.so." + version_}));
+  } catch (const std::runtime_error&) {
+    // Then NVRTC says what it lacks.
+  }
 }
 
 std::vector<char> Nvrtc::compile(const std::string& source, const std::string& architecture) const {
   const std::string for_architecture = "--gpu-architecture=" + architecture;
   // Denormals count as zero, as on the CPU and on Apple's devices; otherwise floats are exact.
-  const std::array options{for_architecture.c_str(), "--std=c++17",      "--ftz=true",
-                           "--prec-div=true",        "--prec-sqrt=true", "--device-int128"};
+  const std::array options{for_architecture.c_str(), "--std=c++17", "--ftz=true", "--prec-div=true", "--prec-sqrt=true",
+                           "--device-int128", "-w",
+                           // NVRTC 13.0 needs it for generic functions inside others.
+                           "--device-as-default-execution-space"};
   Program program = nullptr;
   const auto check = [&](int result) {
     if (result == 0) return;

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 )
 BEGIN = 'extern "C" __global__'
 # The options of csrc/portable/cuda/nvrtc.cpp.
-OPTIONS = "--std=c++17 --ftz=true --prec-div=true --prec-sqrt=true --device-int128".split()
+OPTIONS = "--std=c++17 --ftz=true --prec-div=true --prec-sqrt=true --device-int128 -w --device-as-default-execution-space".split()
 
 
 def with_imitation(tmp_path, **others):
@@ -57,6 +57,8 @@ def nvrtc():
     found = [path for folder in folders for path in folder.glob("*/lib/libnvrtc.so.1[23]")]
     if not found:
         pytest.skip("NVRTC is not installed")
+    for needed in found[0].parent.glob("libnvrtc-builtins.so.*"):
+        ctypes.CDLL(str(needed))
     return ctypes.CDLL(str(found[0]))
 
 

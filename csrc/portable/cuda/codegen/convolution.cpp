@@ -313,7 +313,7 @@ __device__ inline void convolve_data_gradient(const float* g, const float* w, fl
 }
 
 __device__ inline void convolve_weights_gradient(const float* g, const float* x, float* w, const Convolution& c) {
-  __shared__ double sums[256];
+  double* const sums = (double*)shared_memory<256 * sizeof(double)>();
   const Moving &d = c.axes[0], &h = c.axes[1], &v = c.axes[2];
   const i64 outs = c.groups * c.filters, count = outs * c.channels * d.taps * h.taps * v.taps;
   const i64 positions = c.images * d.positions * h.positions * v.positions;

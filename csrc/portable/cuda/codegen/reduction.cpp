@@ -63,7 +63,7 @@ struct Elements {
 template <class Fold, int KEPT, int REDUCED, class Source, class Read, class Write>
 __device__ inline void reduce_by_blocks(typename Fold::All* parts, const i64* n, const Source& source, const Read& read,
                                         const Write& write) {
-  __shared__ __align__(16) char bytes[256 * sizeof(typename Fold::All)];
+  char* const bytes = shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   const i64 part = blockIdx.y;
   for (i64 result = blockIdx.x; result < shape.results; result += gridDim.x) {
@@ -78,7 +78,7 @@ __device__ inline void reduce_by_blocks(typename Fold::All* parts, const i64* n,
 template <class Fold, int KEPT, int REDUCED, int ACROSS, class Source, class Read, class Write>
 __device__ inline void reduce_by_columns(typename Fold::All* parts, const i64* n, const Source& source,
                                          const Read& read, const Write& write) {
-  __shared__ __align__(16) char bytes[256 * sizeof(typename Fold::All)];
+  char* const bytes = shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   const i64 part = blockIdx.y;
   const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
@@ -97,7 +97,7 @@ __device__ inline void reduce_by_columns(typename Fold::All* parts, const i64* n
 template <class Fold, int KEPT, int REDUCED, int ACROSS, class Source, class Read, class Write>
 __device__ inline void merge_parts(const typename Fold::All* parts, const i64* n, const Source& source,
                                    const Read& read, const Write& write) {
-  __shared__ __align__(16) char bytes[256 * sizeof(typename Fold::All)];
+  char* const bytes = shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
   for (i64 begin = blockIdx.x * (i64)ACROSS; begin < shape.results; begin += gridDim.x * (i64)ACROSS) {

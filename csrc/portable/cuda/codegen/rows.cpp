@@ -106,7 +106,7 @@ class RowsWriter {
     }
     const auto count = std::bit_ceil(static_cast<uint64_t>((length_ + launch_.threads - 1) / launch_.threads));
     launch_.body = "  const int kCount = " + std::to_string(count) + ";\n" +
-                   (folds_ ? "  __shared__ __align__(16) char shared[256 * 8];\n" : "") +
+                   (folds_ ? "  char* const shared = shared_memory<256 * 8>();\n" : "") +
                    "  const auto at = [](int k) { return (i64)(threadIdx.x + k * blockDim.x); };\n"
                    "  for (i64 row = blockIdx.x; row < n[0]; row += gridDim.x) {\n" +
                    writer_.text + "  }\n";

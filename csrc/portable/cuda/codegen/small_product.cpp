@@ -30,7 +30,8 @@ struct SmallTile {
 template <class A, class B, class Places, class Read, class Write>
 __device__ inline void small_product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                      const ProductSize& size) {
-  __shared__ float left[16][65], right[16][65];
+  float(*const left)[65] = (float(*)[65])shared_memory<2 * 16 * 65 * sizeof(float)>();
+  float(*const right)[65] = left + 16;
   const i64 across = (size.columns + 15) / 16, tiles = across * ((size.rows + 15) / 16);
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
   for (i64 block = blockIdx.x; block < tiles * size.matrices; block += gridDim.x) {

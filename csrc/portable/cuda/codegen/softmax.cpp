@@ -23,7 +23,7 @@ struct Row {
 
   __device__ Row(const float* from, i64 row, const i64* n) : length(n[1]), step(n[2]) {
     __shared__ Greatest all_greatest[256];
-    __shared__ double sums[256];
+    double* const sums = (double*)shared_memory<256 * sizeof(double)>();
     const i64 outer = quotient(row, step);
     x = from + outer * length * step + (row - outer * step);
     Greatest own = {0, -1};
@@ -66,7 +66,7 @@ __device__ inline void log_softmax(const float* x, float* y, const i64* n) {
 
 template <class R>
 __device__ inline void cross_entropy(const float* x, const float* labels, R* losses, const i64* n) {
-  __shared__ double sums[256];
+  double* const sums = (double*)shared_memory<256 * sizeof(double)>();
   for (i64 r = blockIdx.x; r < n[0]; r += gridDim.x) {
     const Row row(x, r, n);
     const double log_sum = log1p(row.others);
@@ -81,7 +81,7 @@ __device__ inline void cross_entropy(const float* x, const float* labels, R* los
 }
 
 __device__ inline void sum_losses(const double* losses, float* to, i64 count, i64 divisor) {
-  __shared__ double sums[256];
+  double* const sums = (double*)shared_memory<256 * sizeof(double)>();
   double sum = 0;
   for (i64 i = threadIdx.x; i < count; i += blockDim.x) sum += losses[i];
   sum = merged_in_block(sum, sums, [](double a, double b) { return a + b; });

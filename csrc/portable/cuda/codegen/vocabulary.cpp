@@ -267,6 +267,13 @@ template <class N> __device__ inline N ShiftRight(N, N a, N b) {
 
 // ---- threads of a block ----
 
+// Memory of a block. Functions that a merged launch calls share it: they use it behind a barrier.
+template <int BYTES>
+__device__ inline char* shared_memory() {
+  __shared__ __align__(16) char bytes[BYTES];
+  return bytes;
+}
+
 // Merges the values of each ACROSSth thread by a tree, always in the same order; all of these threads get the result.
 // blockDim.x is a power of two.
 template <int ACROSS = 1, class A, class Merge>
