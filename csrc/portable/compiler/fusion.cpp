@@ -65,6 +65,7 @@ class Groups {
     for (uint32_t i = 0; i < ops_.size(); ++i) {
       if (leads_[i] && policy_.gathers(*ops_[i])) gather(i);
     }
+    join_strangers();
   }
 
   // Groups are numbers below the number of ops.
@@ -159,6 +160,22 @@ class Groups {
     merge(producer, own);
     shapes_[producer] = whole;
     gathers_[producer] = &reduction;
+  }
+
+  // Joins groups of elementwise ops of one shape that do not feed each other.
+  void join_strangers() {
+    std::map<ir::Dims, uint32_t> last;  // group, by shape
+    for (uint32_t i = 0; i < ops_.size(); ++i) {
+      const uint32_t own = find(i);
+      if (!policy_.joins(*ops_[i]) || leaders_[own] > 0 || has_rows_[own]) continue;
+      if (!policy_.joins_strangers(*shapes_[own])) continue;
+      const auto [it, is_first] = last.emplace(shapes_[own]->dims(), own);
+      const uint32_t other = find(it->second);
+      if (is_first || other == own) continue;
+      const bool fits = tiles_[other] + tiles_[own] <= policy_.most_values();
+      if (fits && !has_way(other, own) && !has_way(own, other)) merge(other, own);
+      else it->second = own;
+    }
   }
 
   // True if `own` depends on `producer` by way of a third group, or if the op that leads `own` needs all of `producer`.

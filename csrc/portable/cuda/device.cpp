@@ -46,6 +46,8 @@ class CudaFusionPolicy final : public device::FusionPolicy {
   bool folds(const ir::Op& op) const override { return cuda::folds(op); }
   bool takes_rows(const ir::Shape& shape) const override { return cuda::takes_rows(shape); }
   size_t most_values() const override { return 64; }
+  // Launching a kernel takes longer than computing a number.
+  bool joins_strangers(const ir::Shape& shape) const override { return shape.element_count() == 1; }
   bool leads(const ir::Op& op) const override { return cuda::leads(op); }
   bool writes_leaders() const override { return true; }
   bool gathers(const ir::Op& op) const override { return cuda::gathers(op); }

@@ -24,6 +24,8 @@ class FusionPolicy {
   // True if a `fused` op should compute the op, such as a matrix product, itself and then its users, elementwise or an
   // optimizer's step. The op, which neither joins nor folds, has no other user, perhaps behind a reshape.
   virtual bool leads(const ir::Op& /*op*/) const { return false; }
+  // True if ops on values of this shape that join may be one `fused` op though none feeds another.
+  virtual bool joins_strangers(const ir::Shape& /*shape*/) const { return false; }
   // True if the op may have other users after all: the `fused` op writes its value for them.
   virtual bool writes_leaders() const { return false; }
   // True if the op, a reduction that leads, may be computed with the elementwise ops that compute its operand, and with
