@@ -400,7 +400,7 @@ class Epilogues final : public device::FusionPolicy {
  public:
   bool joins(const Op& op) const override { return op.info().facts.elementwise; }
   size_t most_values() const override { return 16; }
-  bool takes_product(const Op&) const override { return true; }
+  bool leads(const Op& op) const override { return op.info().facts.products; }
 };
 
 TEST(Fuse, AsksThePolicyForConvolutionsToo) {
@@ -413,6 +413,62 @@ TEST(Fuse, AsksThePolicyForConvolutionsToo) {
       "\n  %4 = add(%3, %2) : float32(2, 4, 4, 5)\n  %5 = relu(%4) : float32(2, 4, 4, 5)\n  return (%5)\n}\n";
   EXPECT_EQ(kinds(text, Epilogues()), (Kinds{"fused conv2d add relu"}));
   EXPECT_EQ(kinds(text), (Kinds{"conv2d", "fused add relu"}));
+}
+
+// A device whose reductions lead and gather, too.
+class Gathering final : public device::FusionPolicy {
+ public:
+  bool joins(const Op& op) const override { return op.info().facts.elementwise; }
+  size_t most_values() const override { return 16; }
+  bool leads(const Op& op) const override { return op.info().facts.products || gathers(op); }
+  bool writes_leaders() const override { return true; }
+  bool gathers(const Op& op) const override { return op.info().family == ir::Family::kReduction; }
+  bool joins_strangers(const ir::Shape& shape) const override { return shape.element_count() == 1; }
+};
+
+TEST(Fuse, WritesLeadersForOthers) {
+  const std::string text =
+      "graph {\n  %0 = placeholder() {shape = (6, 6), dtype = float32} : float32(6, 6)"
+      "\n  %1 = matmul(%0, %0) {transpose_a = false, transpose_b = false} : float32(6, 6)"
+      "\n  %2 = tanh(%1) : float32(6, 6)"
+      "\n  %3 = matmul(%1, %0) {transpose_a = false, transpose_b = false} : float32(6, 6)"
+      "\n  %4 = multiply(%2, %1) : float32(6, 6)\n  return (%4, %3)\n}\n";
+  EXPECT_EQ(kinds(text, Gathering()), (Kinds{"fused matmul tanh multiply", "matmul"}));
+  EXPECT_EQ(kinds(text, Epilogues()), (Kinds{"matmul", "fused tanh multiply", "matmul"}));
+  // One that feeds another operand of its user stays alone.
+  const std::string cyclic =
+      "graph {\n  %0 = placeholder() {shape = (6, 6), dtype = float32} : float32(6, 6)"
+      "\n  %1 = matmul(%0, %0) {transpose_a = false, transpose_b = false} : float32(6, 6)"
+      "\n  %2 = matmul(%1, %0) {transpose_a = false, transpose_b = false} : float32(6, 6)"
+      "\n  %3 = add(%1, %2) : float32(6, 6)\n  return (%3)\n}\n";
+  EXPECT_EQ(kinds(cyclic, Gathering()), (Kinds{"matmul", "fused matmul add"}));
+}
+
+TEST(Fuse, GathersWhatColumnsSum) {
+  const std::string begin =
+      "graph {\n  %0 = placeholder() {shape = (6, 5), dtype = float32} : float32(6, 5)"
+      "\n  %1 = placeholder() {shape = (5,), dtype = float32} : float32(5,)"
+      "\n  %2 = tanh(%0) : float32(6, 5)\n  %3 = sum(%2) {axes = [0]} : float32(1, 5)";
+  const std::string sums =
+      "\n  %4 = reshape(%3) {shape = (5,)} : float32(5,)\n  %5 = subtract(%1, %4) : float32(5,)"
+      "\n  %6 = square(%2) : float32(6, 5)\n  %7 = max(%6) {axes = [0]} : float32(1, 5)\n  return (%5, %7)\n}\n";
+  EXPECT_EQ(kinds(begin + sums, Gathering()), (Kinds{"fused tanh sum reshape subtract square max"}));
+  // Sums along other axes, and what needs the sums of all columns, are apart.
+  const std::string others =
+      "\n  %4 = max(%2) {axes = [0, 1]} : float32(1, 1)\n  %5 = subtract(%2, %3) : float32(6, 5)\n  return (%4, "
+      "%5)\n}\n";
+  EXPECT_EQ(kinds(begin + others, Gathering()).size(), 3);
+}
+
+TEST(Fuse, JoinsNumbersThatDoNotFeedEachOther) {
+  const std::string text =
+      "graph {\n  %0 = placeholder() {shape = (), dtype = float32} : float32()"
+      "\n  %1 = placeholder() {shape = (6, 6), dtype = float32} : float32(6, 6)"
+      "\n  %2 = square(%0) : float32()\n  %3 = tanh(%0) : float32()\n  %4 = sum(%1) {axes = [0, 1]} : float32(1, 1)"
+      "\n  %5 = reshape(%4) {shape = ()} : float32()\n  %6 = reshape(%3) {shape = (1, 1)} : float32(1, 1)"
+      "\n  return (%2, %6, %5)\n}\n";
+  EXPECT_EQ(kinds(text, Gathering()).front(), "fused square tanh");
+  EXPECT_EQ(kinds(text, Epilogues()).front(), "square");
 }
 
 }  // namespace
