@@ -66,8 +66,6 @@ static inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
 static inline int __float_as_int(float x) { return same_bits<int>(x); }
 static inline unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
 
-static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
-
 static inline void sincospi(double x, double* s, double* c) {
   *s = sin(x * M_PI);
   *c = cos(x * M_PI);
@@ -97,27 +95,17 @@ static inline void end_copies() {}
 template <int BUT>
 static inline void wait_for_copies() {}
 
-static inline unsigned pair_of(float x, float y) {
-  return Convert<BFloat>::from(x).bits | (unsigned)Convert<BFloat>::from(y).bits << 16;
-}
-static inline float factor(const Pairs& pairs, int i, int j) {
-  const unsigned pair = pairs.x[i][j / 2];
-  return __uint_as_float(j % 2 == 0 ? pair << 16 : pair & 0xffff0000u);
-}
-static inline float factor(const Fragment& fragment, int i, int j) {
-  return __uint_as_float(__float_as_uint(fragment.x[i][j]) & 0xffffe000u);  // TF32
-}
+static inline float in_tf32(float x) { return __uint_as_float(__float_as_uint(x) & 0xffffe000u); }
 // The threads of each warp exchange their fragments. Calls use two places in turn, so one barrier is enough.
-template <class Factor>
-static inline void multiply(float (&sums)[4][8], const Factor& a, const Factor& b) {
+static inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragment& b) {
   static float of_left[2][16][32][16], of_right[2][16][16][32];
   static int calls[512];
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, call = calls[threadIdx.x]++ % 2;
   float(&left)[32][16] = of_left[call][warp], (&right)[16][32] = of_right[call][warp];
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 4; ++j) {
-      left[4 * g + i][4 * t + j] = factor(a, i, j);
-      right[4 * t + j][4 * g + i] = factor(b, i, j);
+      left[4 * g + i][4 * t + j] = in_tf32(a.x[i][j]);
+      right[4 * t + j][4 * g + i] = in_tf32(b.x[i][j]);
     }
   }
   __syncthreads();
@@ -145,7 +133,7 @@ extern "C" {
 
 int nvrtcVersion(int* major, int* minor) {
   *major = 0;  // no version of NVIDIA's
-  *minor = 2;
+  *minor = 3;
   return 0;
 }
 const char* nvrtcGetErrorString(int) { return "g++ failed"; }

@@ -1,6 +1,7 @@
 // Convolutions and their gradients: products in tiles whose matrices are never stored, or, where groups are so small
 // that tiles would be nearly empty, a thread for each element of the result.
 #include <algorithm>
+#include <numeric>
 
 #include "cuda/codegen/families.h"
 #include "cuda/codegen/product.h"
@@ -15,11 +16,12 @@ using ir::Op;
 using ir::OpCode;
 
 constexpr char kConvolution[] = R"cuda(
-// Numbers of images, groups, channels of a group and filters of a group; steps; then three axes.
+// Numbers of images, groups, channels of a group and filters of a group; steps; the first elements of the source and of
+// the weights that count; then three axes.
 
 struct Convolution {
   i64 images, groups, channels, filters, source_image, source_channel, result_image, result_channel, weights_in,
-      weights_out;
+      weights_out, source_begin, weights_begin;
   Moving axes[3];
 };
 
@@ -123,8 +125,8 @@ struct ResultPlaces {
   __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.result_channel; }
 };
 
-// The gradients of the windows over each pixel: a line is a pixel, a term a tap and filter. If not STRIDED, strides are 1.
-template <bool ALONG, bool WIDE, bool STRIDED>
+// The gradients of the windows over each pixel, with strides of 1: a line is a pixel, a term a tap and filter.
+template <bool ALONG, bool WIDE>
 struct WindowsOver {
   static const bool kAlong = ALONG, kWide = WIDE;
   struct Line { const float* from; int d, h, v; };
@@ -138,16 +140,11 @@ struct WindowsOver {
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
-  // The position whose tap lies at a place behind the first one's. A multiplication divides by the stride.
-  __device__ static int position(const Moving& axis, int place, int tap, bool& is_there) {
-    const int at = place - tap * (int)axis.dilation, stride = (int)axis.stride;
-    const int found = !STRIDED || stride == 1 ? at : (int)__umulhi((unsigned)at, 0xffffffffu / (unsigned)stride + 1);
-    is_there = is_there && (unsigned)found < (unsigned)axis.positions && (!STRIDED || found * stride == at);
-    return found;
-  }
   __device__ const float* at(const Line& line, const Term& tap, bool& is_there) const {
-    const int d = position(c.axes[0], line.d, tap.d, is_there), h = position(c.axes[1], line.h, tap.h, is_there),
-              v = position(c.axes[2], line.v, tap.v, is_there);
+    const int d = line.d - tap.d * (int)c.axes[0].dilation, h = line.h - tap.h * (int)c.axes[1].dilation,
+              v = line.v - tap.v * (int)c.axes[2].dilation;
+    is_there = is_there && (unsigned)d < (unsigned)c.axes[0].positions && (unsigned)h < (unsigned)c.axes[1].positions &&
+               (unsigned)v < (unsigned)c.axes[2].positions;
     return line.from + (tap.channel * (int)c.result_channel + d * (int)c.axes[0].result_step +
                         h * (int)c.axes[1].result_step + v * (int)c.axes[2].result_step);
   }
@@ -162,7 +159,7 @@ struct Channels {
   const float* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
-    return from + i * c.weights_in + group * c.filters * c.weights_out;
+    return from + c.weights_begin + i * c.weights_in + group * c.filters * c.weights_out;
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
@@ -175,7 +172,7 @@ template <bool ROWS_FIRST>
 struct SourcePlaces {
   static const bool kRowsFirst = ROWS_FIRST;
   const Convolution& c;
-  __device__ i64 row(i64, i64 i) const { return in_source(c, pixel_of(c, i)); }
+  __device__ i64 row(i64, i64 i) const { return c.source_begin + in_source(c, pixel_of(c, i)); }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.channels + i) * c.source_channel; }
 };
 
@@ -346,14 +343,19 @@ __device__ inline void convolve_weights_gradient(const float* g, const float* x,
 
 constexpr int64_t kMostOffset = int64_t{1} << 31;
 
-// The sizes of a convolution, and the numbers of the text's Convolution.
+// An axis of the text's Convolution.
+struct Axis {
+  ir::Window window;
+  int64_t extent, positions, source_step, result_step, tap_step;
+};
+
 struct Sizes {
-  std::vector<int64_t> numbers;
   int64_t images, groups, channels, filters, taps = 1, positions = 1, pixels = 1;
   bool channels_last, filters_last;      // neighbours in memory are channels of the source, filters of the result
   bool channels_adjoin, filters_adjoin;  // the same in the weights
   bool is_small;                         // offsets within an image and within the weights have 32 bits
-  bool is_strided = false;
+  Dims steps;
+  std::vector<Axis> axes;
 
   Sizes(const Op& op, const Dims& x, const Dims& w, const Dims& y) {
     const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
@@ -367,61 +369,93 @@ struct Sizes {
     filters_last = steps_y[data.channels] == 1;
     filters_adjoin = steps_w[weights.out] == 1;
     channels_adjoin = steps_w[weights.in] == 1;
-    is_small = std::max({count_of(x) / images, count_of(y) / images, count_of(w)}) < kMostOffset;
-    numbers = {images,
-               groups,
-               channels,
-               filters,
-               steps_x[data.batch],
-               steps_x[data.channels],
-               steps_y[data.batch],
-               steps_y[data.channels],
-               steps_w[weights.in],
-               steps_w[weights.out]};
-    append_still_axes(numbers, 3 - data.spatial.size());
+    const int64_t most = std::max(count_of(x), count_of(y)) / std::max<int64_t>(images, 1);
+    is_small = std::max(most, count_of(w)) < kMostOffset;
+    steps = {steps_x[data.batch],    steps_x[data.channels], steps_y[data.batch],
+             steps_y[data.channels], steps_w[weights.in],    steps_w[weights.out]};
+    axes.resize(3 - data.spatial.size(), {{1, 1, 1, 0, 0}, 1, 1, 0, 0, 0});  // so that there are as many as expected
     for (int64_t i = 0; i < data.spatial.size(); ++i) {
       const int64_t axis = data.spatial[i], of_weights = weights.spatial[i];
-      const ir::Window window = ir::window_of(op.attributes, i, w[of_weights], x[axis]);
-      append_axis(numbers, window, x[axis], y[axis], steps_x[axis], steps_y[axis], steps_w[of_weights]);
-      is_strided = is_strided || window.stride > 1;
-      // Also the quotients by strides are exact then.
-      is_small = is_small && (x[axis] + window.before + window.size * window.dilation) * window.stride < kMostOffset;
+      axes.push_back({ir::window_of(op.attributes, i, w[of_weights], x[axis]), x[axis], y[axis], steps_x[axis],
+                      steps_y[axis], steps_w[of_weights]});
       taps *= w[of_weights];
       positions *= y[axis];
       pixels *= x[axis];
     }
   }
+
+  // The numbers of the text's Convolution, with other axes and first elements.
+  std::vector<int64_t> numbers(const std::vector<Axis>& of_axes, int64_t source_begin, int64_t weights_begin) const {
+    std::vector<int64_t> all{images, groups, channels, filters};
+    all.insert(all.end(), steps.begin(), steps.end());
+    all.insert(all.end(), {source_begin, weights_begin});
+    for (const Axis& axis : of_axes) {
+      append_axis(all, axis.window, axis.extent, axis.positions, axis.source_step, axis.result_step, axis.tap_step);
+    }
+    return all;
+  }
+  std::vector<int64_t> numbers() const { return numbers(axes, 0, 0); }
 };
+
+// The windows over a pixel have a tap there only if it is a multiple of the stride away from where they begin. So every
+// stride-th pixel has the same taps, and is a share of a product whose strides are 1.
+struct PixelShares {
+  const Sizes& sizes;
+  std::vector<Product::Share> shares = {};
+
+  // Adds those whose first axes and their numbers are known.
+  void add(std::vector<Axis> axes, int64_t source_begin, int64_t weights_begin, int64_t rows, int64_t inner) {
+    if (axes.size() == sizes.axes.size()) {
+      shares.push_back({sizes.numbers(axes, source_begin, weights_begin), rows, inner});
+      return;
+    }
+    const Axis& axis = sizes.axes[axes.size()];
+    const ir::Window& w = axis.window;
+    const int64_t period = w.stride / std::gcd(w.stride, w.dilation);
+    for (int64_t pixel = 0; pixel < std::min(w.stride, axis.extent); ++pixel) {
+      int64_t first = 0;
+      while (first < w.size && (pixel + w.before - first * w.dilation) % w.stride != 0) ++first;
+      const int64_t taps = (w.size - first + period - 1) / period;
+      const ir::Window own{std::max<int64_t>(taps, 1), 1, period * w.dilation / w.stride,
+                           (pixel + w.before - first * w.dilation) / w.stride, 0};
+      const int64_t extent = (axis.extent - pixel + w.stride - 1) / w.stride;
+      std::vector<Axis> longer = axes;
+      longer.push_back(
+          {own, extent, axis.positions, axis.source_step * w.stride, axis.result_step, axis.tap_step * period});
+      add(std::move(longer), source_begin + pixel * axis.source_step, weights_begin + first * axis.tap_step,
+          rows * extent, inner * taps);
+    }
+  }
+};
+constexpr int64_t kMostShares = 1024;
 
 // The least lines of a product in tiles.
 constexpr int64_t kLeastLines = 4;
 
 // `along` and `wide` say how elements lie in memory (product.cpp).
-std::string matrix_of(const std::string& name, bool along, bool wide, int pointer, const std::string& others = "") {
-  return filled("@<@, @@>{(const float*)p[@], *(const Convolution*)(n + 5)}",
-                {name, along ? "true" : "false", wide ? "true" : "false", others, std::to_string(pointer)});
+std::string matrix_of(const std::string& name, bool along, bool wide, int pointer) {
+  return filled("@<@, @>{(const float*)p[@], *(const Convolution*)(n + 5)}",
+                {name, along ? "true" : "false", wide ? "true" : "false", std::to_string(pointer)});
 }
 
 Product in_tiles(const Sizes& sizes, const std::string& left, const std::string& right, const std::string& places,
-                 bool rows_first, int64_t rows, int64_t columns, int64_t inner) {
+                 bool rows_first, int64_t columns, std::vector<Product::Share> shares) {
   return {{kWindows, kConvolution, kTiles},
           left,
           right,
           places + (rows_first ? "<true>" : "<false>") + "{*(const Convolution*)(n + 5)}",
-          sizes.numbers,
-          rows,
           columns,
-          inner,
-          sizes.groups};
+          sizes.groups,
+          std::move(shares)};
 }
 
 // `threads` is the number of threads that there is work for.
-Code directly(Sizes sizes, const std::string& function, int64_t threads) {
+Code directly(const Sizes& sizes, const std::string& function, int64_t threads) {
   Code code;
   code.launches.push_back(
       launch_for(threads, {kWindows, kConvolution, kDirect},
                  "  " + function + "((const float*)p[0], (const float*)p[1], (float*)p[2], *(const Convolution*)n);\n",
-                 {operand(0), operand(1), result(0)}, std::move(sizes.numbers)));
+                 {operand(0), operand(1), result(0)}, sizes.numbers()));
   return code;
 }
 
@@ -473,19 +507,26 @@ std::optional<Product> product_of_convolution(const Op& op) {
   const bool wide_source = s.channels_last && channels_in_fours, wide_result = s.filters_last && filters_in_fours;
   const bool wide_weights =
       (s.filters_adjoin && filters_in_fours) || (s.channels_adjoin && !s.filters_adjoin && channels_in_fours);
+  PixelShares pixels{s};
+  if (part == Part::kSource) {
+    int64_t count = 1;
+    for (const Axis& axis : s.axes) count *= axis.window.stride;
+    if (count > kMostShares) return std::nullopt;
+    pixels.add({}, 0, 0, s.images, s.filters);
+  }
   switch (part) {
     case Part::kResult:
       return in_tiles(s, matrix_of("Windows", s.channels_last, wide_source, 0),
                       matrix_of("Filters", !s.filters_adjoin, wide_weights, 1), "ResultPlaces", !s.filters_last,
-                      s.images * s.positions, s.filters, s.taps * s.channels);
+                      s.filters, {{s.numbers(), s.images * s.positions, s.taps * s.channels}});
     case Part::kSource:
-      return in_tiles(s, matrix_of("WindowsOver", s.filters_last, wide_result, 0, s.is_strided ? ", true" : ", false"),
+      return in_tiles(s, matrix_of("WindowsOver", s.filters_last, wide_result, 0),
                       matrix_of("Channels", s.filters_adjoin, wide_weights, 1), "SourcePlaces", !s.channels_last,
-                      s.images * s.pixels, s.channels, s.taps * s.filters);
+                      s.channels, std::move(pixels.shares));
     case Part::kWeights:
       return in_tiles(s, matrix_of("TapsOver", !s.channels_last, wide_source, 1),
                       matrix_of("Incoming", !s.filters_last, wide_result, 0), "WeightsPlaces", !s.filters_adjoin,
-                      s.taps * s.channels, s.filters, s.images * s.positions);
+                      s.filters, {{s.numbers(), s.taps * s.channels, s.images * s.positions}});
   }
   return std::nullopt;
 }

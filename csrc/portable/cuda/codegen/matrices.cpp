@@ -120,17 +120,15 @@ std::optional<Product> product_of_matmul(const Op& op) {
                   {rank, along ? "true" : "false", wide ? "true" : "false", std::to_string(number),
                    std::to_string(5 + 2 * number), std::to_string(6 + 2 * number), std::to_string(number + 1), rank});
   };
-  Product product{{kStacks},
-                  matrix(0, !ta, a.back() % 4 == 0),
-                  matrix(1, tb, b.back() % 4 == 0),
-                  "PackedPlaces{n[0], n[1]}",
-                  {ta ? 1 : inner, ta ? rows : 1, tb ? inner : 1, tb ? 1 : columns},
-                  rows,
-                  columns,
-                  inner,
-                  axes.count()};
-  axes.append_to(product.numbers);
-  return product;
+  std::vector<int64_t> numbers{ta ? 1 : inner, ta ? rows : 1, tb ? inner : 1, tb ? 1 : columns};
+  axes.append_to(numbers);
+  return Product{{kStacks},
+                 matrix(0, !ta, a.back() % 4 == 0),
+                 matrix(1, tb, b.back() % 4 == 0),
+                 "PackedPlaces{n[0], n[1]}",
+                 columns,
+                 axes.count(),
+                 {{std::move(numbers), rows, inner}}};
 }
 
 Code code_of_matmul(const Op& op) {

@@ -28,8 +28,6 @@ struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 // Of 32 lines and 16 terms, a thread of a warp has lines 4 g + i and terms 4 t + j, in x[i][j], where g is its number
 // divided by 4 and t the rest.
 struct Fragment { float x[4][4]; };
-// The same as bfloat16: terms 4 t + 2 j and, in the upper bits, 4 t + 2 j + 1.
-struct Pairs { unsigned x[4][2]; };
 
 #ifdef __CUDACC__
 // In shared memory, in bytes.
@@ -62,27 +60,9 @@ __device__ inline void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(BUT) : "memory");
 }
 
-// Two numbers rounded to bfloat16, the second one in the upper bits.
-__device__ inline unsigned pair_of(float x, float y) {
-  unsigned pair;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(y), "f"(x));
-  return pair;
-}
 // Adds the products of 32 rows and 32 columns, of which a thread has rows 4 g + i and columns 8 t + j, in sums[i][j].
-// An instruction takes 16 rows and 8 columns, numbered so that each thread reads and writes neighbours.
-__device__ inline void multiply(float (&sums)[4][8], const Pairs& a, const Pairs& b) {
-#pragma unroll
-  for (int i = 0; i < 4; i += 2) {
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-          "{%0, %1, %2, %3};"
-          : "+f"(sums[i][j]), "+f"(sums[i][4 + j]), "+f"(sums[i + 1][j]), "+f"(sums[i + 1][4 + j])
-          : "r"(a.x[i][0]), "r"(a.x[i + 1][0]), "r"(a.x[i][1]), "r"(a.x[i + 1][1]), "r"(b.x[j][0]), "r"(b.x[j][1]));
-    }
-  }
-}
-// The same for TF32, the upper 19 bits of each number.
+// The tensor cores take the upper 19 bits of each number, which is TF32. An instruction's 16 rows, 8 terms and 8 columns
+// are numbered so that each thread reads and writes neighbours.
 __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragment& b) {
 #pragma unroll
   for (int k = 0; k < 4; k += 2) {
@@ -195,7 +175,7 @@ struct TileReader {
 
 // ---- what the tensor cores multiply ----
 
-// Factors of 10 bits behind the point, for one product.
+// Factors rounded to TF32, with 10 bits behind the point. A number that is not finite stays as it is.
 struct Rounded {
   Fragment x;
   __device__ Rounded() {}
@@ -212,42 +192,32 @@ struct Rounded {
   }
 };
 
-// A float32 is exactly the sum of three bfloat16. Of the nine products of them, three are left out, which are less than
-// a float32's last bit. The tensor cores do not round sums to the nearest number, so they sum only a few terms. The
-// parts of a number that is not finite, or rounds to infinity, sum to NaN.
-struct Thirds {
-  Pairs high, middle, low;
-  __device__ Thirds() {}
-  __device__ explicit Thirds(const Fragment& fragment) {
+// Factors as sums of two TF32 numbers, whose error is as small as that of a float32. Of their four products, that of the
+// lower halves is left out. The tensor cores do not round sums to the nearest number, so they sum only a few terms. The
+// lower half of a number that is not finite, or rounds to infinity, is NaN or infinite, and so is each sum with it.
+struct Halves {
+  Fragment high, low;
+  __device__ Halves() {}
+  __device__ explicit Halves(const Fragment& fragment) {
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      float x = fragment.x[i / 2][i % 2 * 2], y = fragment.x[i / 2][i % 2 * 2 + 1];
-      high.x[i / 2][i % 2] = taken(x, y);
-      middle.x[i / 2][i % 2] = taken(x, y);
-      low.x[i / 2][i % 2] = pair_of(x, y);
+    for (int i = 0; i < 16; ++i) {
+      const float x = fragment.x[i / 4][i % 4];
+      const float rounded = __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
+      high.x[i / 4][i % 4] = rounded;
+      low.x[i / 4][i % 4] = x - rounded;
     }
   }
-  // The nearest two numbers, which it subtracts.
-  __device__ static unsigned taken(float& x, float& y) {
-    const unsigned pair = pair_of(x, y);
-    x -= __uint_as_float(pair << 16);
-    y -= __uint_as_float(pair & 0xffff0000u);
-    return pair;
-  }
-  __device__ static void add_product(float (&sums)[4][8], const Thirds& a, const Thirds& b) {
+  __device__ static void add_product(float (&sums)[4][8], const Halves& a, const Halves& b) {
     float few[4][8] = {};
-    multiply(few, a.low, b.high);
     multiply(few, a.high, b.low);
-    multiply(few, a.middle, b.middle);
-    multiply(few, a.middle, b.high);
-    multiply(few, a.high, b.middle);
+    multiply(few, a.low, b.high);
     multiply(few, a.high, b.high);
 #pragma unroll
-    for (int k = 0; k < 32; ++k) sums[k / 8][k % 8] += few[k / 8][k % 8];
+    for (int i = 0; i < 32; ++i) sums[i / 8][i % 8] += few[i / 8][i % 8];
   }
 };
 
-template <bool TF32> struct FactorsOf { typedef Thirds Type; };
+template <bool TF32> struct FactorsOf { typedef Halves Type; };
 template <> struct FactorsOf<true> { typedef Rounded Type; };
 
 // ---- products ----
@@ -257,7 +227,9 @@ template <> struct FactorsOf<true> { typedef Rounded Type; };
 template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, class A, class B, class Places, class Read, class Write>
 __device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                const ProductSize& size) {
-  const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS, kStages = 3;
+  const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS;
+  // As many tiles as fit into the memory that a block has anyway, for those that are on their way.
+  const int kStages = kRows + kColumns > 192 ? 3 : 4;
   typedef typename FactorsOf<TF32>::Type Factors;
   const unsigned kBytes = 64 * (kRows + kColumns);
   __shared__ __align__(16) float tiles[kStages * 16 * (kRows + kColumns)];
@@ -317,7 +289,7 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
       is_finite = is_finite && fabsf(sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8]) < infinity();
     }
     wait_for_copies<0>();
-    // A factor that is not finite has no parts: then all is summed again without tensor cores.
+    // Such factors cannot be told from the sums, so all is summed again without tensor cores.
     if (__syncthreads_or(!is_finite)) {
       TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
       TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
@@ -346,6 +318,7 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
     }
     // Each warp brings its elements into the order of memory, 32 x 32 at a time.
     const int kPitch = 36;
+    static_assert(DOWN * ACROSS * 32 * (kPitch + 2) <= kStages * 16 * (kRows + kColumns), "too little shared memory");
     float* const own = tiles + warp * 32 * (kPitch + 2);
     i64* const others = (i64*)(own + 32 * kPitch);
 #pragma unroll
@@ -419,8 +392,12 @@ struct Tile {
   unsigned threads;
   double cost;  // of an element, next to that of the largest tile's
 };
-constexpr Tile kTileSizes[] = {
-    {"2, 1, 2, 4", 128, 128, 256, 1}, {"2, 1, 2, 2", 128, 64, 128, 1.05}, {"1, 1, 2, 2", 64, 64, 128, 1.3}};
+// A warp of each of the larger tiles computes 64 x 32 elements, or with TF32 64 x 64: it reads less for each product
+// then, and the products of a float32's halves leave no registers for that. The cost was measured on an H100.
+constexpr Tile kFloatTiles[] = {
+    {"2, 1, 2, 4", 128, 128, 256, 1}, {"2, 1, 2, 2", 128, 64, 128, 1}, {"1, 1, 2, 2", 64, 64, 128, 1.15}};
+constexpr Tile kTf32Tiles[] = {
+    {"2, 2, 2, 2", 128, 128, 128, 1}, {"2, 1, 2, 2", 128, 64, 128, 1.2}, {"1, 1, 2, 2", 64, 64, 128, 1.45}};
 
 struct Division {
   const Tile* tile;
@@ -428,21 +405,21 @@ struct Division {
 };
 
 // Large tiles read less, small ones divide the work among more processors; so do parts of the sums.
-Division division_of(const Product& product) {
+Division division_of(const Product& product, const Product::Share& share) {
   constexpr int64_t kProcessors = 132, kLeastTerms = 128, kMostParts = 64;
   // The time for beginning and ending a tile, and for writing and reading an element of a part, in terms.
   constexpr double kTermsOfTile = 64, kTermsOfPart = 75;
-  const int64_t least_parts = 1 + product.inner / (1 << 30);  // of which a tile's numbers have 32 bits
+  const int64_t least_parts = 1 + share.inner / (1 << 30);  // of which a tile's numbers have 32 bits
   Division best{};
   double least = 0;
-  for (const Tile& tile : kTileSizes) {
-    const int64_t blocks = (product.rows + tile.rows - 1) / tile.rows *
+  for (const Tile& tile : product.is_tf32 ? kTf32Tiles : kFloatTiles) {
+    const int64_t blocks = (share.rows + tile.rows - 1) / tile.rows *
                            ((product.columns + tile.columns - 1) / tile.columns) * product.matrices;
-    const int64_t most_parts = std::max(least_parts, std::min(product.inner / kLeastTerms, kMostParts));
+    const int64_t most_parts = std::max(least_parts, std::min(share.inner / kLeastTerms, kMostParts));
     for (int64_t parts = least_parts; parts <= most_parts; ++parts) {
       const auto rounds = static_cast<double>((blocks * parts + kProcessors - 1) / kProcessors);
-      const auto terms = static_cast<double>((product.inner + parts - 1) / parts);
-      const auto written = static_cast<double>(product.rows * product.columns * product.matrices * parts);
+      const auto terms = static_cast<double>((share.inner + parts - 1) / parts);
+      const auto written = static_cast<double>(share.rows * product.columns * product.matrices * parts);
       const double time = rounds * static_cast<double>(tile.rows * tile.columns) * tile.cost * (terms + kTermsOfTile) +
                           (parts > 1 ? written * kTermsOfPart / static_cast<double>(kProcessors) : 0);
       if (best.tile != nullptr && time >= least) continue;
@@ -452,6 +429,13 @@ Division division_of(const Product& product) {
   }
   return best;
 }
+
+// The tiles of small_product().
+int64_t small_tiles(const Product& product, const Product::Share& share) {
+  return (share.rows + 15) / 16 * ((product.columns + 15) / 16) * product.matrices;
+}
+// Products with at most so many tiles, of at most so many terms, take less time than beginning a launch.
+constexpr int64_t kMostSmallTiles = 32, kMostSmallTerms = 1024;
 
 }  // namespace
 
@@ -465,48 +449,47 @@ std::optional<Product> product_of(const Op& op) {
   return product;
 }
 
-std::vector<int64_t> numbers_of(const Product& product, int64_t parts) {
-  std::vector<int64_t> numbers{product.rows, product.columns, product.inner, product.matrices, parts};
-  numbers.insert(numbers.end(), product.numbers.begin(), product.numbers.end());
-  return numbers;
-}
-
 Code code_of_product(const Op& op, const Maker& finish) {
-  Code code;
-  append_product(code, *product_of(op), finish);
-  return code;
-}
-
-void append_product(Code& code, const Product& product, const Maker& finish) {
-  if (is_small(product)) return append_small_product(code, product, finish);
-  const auto [tile, blocks, parts] = division_of(product);
-  const std::vector<int64_t> numbers = numbers_of(product, parts);
+  const Product product = *product_of(op);
   std::vector<const char*> libraries{kProduct};
   libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
+  Code code;
   const auto append = [&](Launch launch, const std::string& function, const std::string& places, const Maker& with) {
-    const std::string functions = add(launch, with);
-    launch.body = "  " + function + places + ", " + functions + ", *(const ProductSize*)n);\n";
+    launch.body = "  " + function + places + ", " + add(launch, with) + ", *(const ProductSize*)n);\n";
     code.launches.push_back(std::move(launch));
   };
-  Launch launch{libraries, "", {operand(0), operand(1)}, numbers};
-  launch.blocks = static_cast<unsigned>(std::min<int64_t>(blocks, 1 << 30));
-  launch.rows = static_cast<unsigned>(parts);
-  launch.threads = tile->threads;
-  launch.takes_any_grid = false;
-  const std::string function =
-      filled("product<@, @>(@, @, ", {tile->text, product.is_tf32 ? "true" : "false", product.left, product.right});
-  if (parts == 1) {
-    append(std::move(launch), function, product.places, finish);
-    return;
+  for (const Product::Share& share : product.shares) {
+    const bool is_small = small_tiles(product, share) <= kMostSmallTiles && share.inner <= kMostSmallTerms;
+    const auto [tile, blocks, parts] = division_of(product, share);
+    std::vector<int64_t> numbers{share.rows, product.columns, share.inner, product.matrices, is_small ? 1 : parts};
+    numbers.insert(numbers.end(), share.numbers.begin(), share.numbers.end());
+    Launch launch{libraries, "", {operand(0), operand(1)}, numbers};
+    if (is_small) {
+      launch.libraries.push_back(kSmallProduct);
+      launch.blocks = static_cast<unsigned>(small_tiles(product, share));
+      append(std::move(launch), "small_product(" + product.left + ", " + product.right + ", ", product.places, finish);
+      continue;
+    }
+    launch.takes_any_grid = false;
+    launch.blocks = static_cast<unsigned>(std::min<int64_t>(blocks, 1 << 30));
+    launch.rows = static_cast<unsigned>(parts);
+    launch.threads = tile->threads;
+    const std::string function =
+        filled("product<@, @>(@, @, ", {tile->text, product.is_tf32 ? "true" : "false", product.left, product.right});
+    if (parts == 1) {
+      append(std::move(launch), function, product.places, finish);
+      continue;
+    }
+    const int64_t count = share.rows * product.columns * product.matrices;
+    code.scratch = std::max(code.scratch, static_cast<size_t>(parts * count) * sizeof(float));
+    launch.pointers.push_back(scratch(0));
+    append(launch, function, "PartPlaces{*(const ProductSize*)n}", [](size_t, size_t) {
+      return Functions{{}, "[](i64) { return 0; }, [&](i64 i, int, float x) { ((float*)p[2])[i] = x; }", {}, {}};
+    });
+    Launch sum = launch_for(count, libraries, "", std::move(launch.pointers), std::move(numbers));
+    append(std::move(sum), "sum_parts((const float*)p[2], ", product.places, finish);
   }
-  const Pointer at = scratch(code.scratch);
-  const int64_t count = product.rows * product.columns * product.matrices;
-  code.scratch += static_cast<size_t>(parts * count) * sizeof(float);
-  append(std::move(launch), function, "PartPlaces{*(const ProductSize*)n}", [&](size_t, size_t) {
-    return Functions{{}, "[](i64) { return 0; }, [&](i64 i, int, float x) { ((float*)p[2])[i] = x; }", {at}, {}};
-  });
-  Launch sum = launch_for(count, libraries, "", {at}, numbers);
-  append(std::move(sum), "sum_parts((const float*)p[0], ", product.places, finish);
+  return code;
 }
 
 }  // namespace alloy::cuda

@@ -17,8 +17,13 @@ struct Product {
   std::vector<const char*> libraries;  // that define the matrices, behind kProduct
   // Expressions of the left and the right matrix, and of the places of the result's elements.
   std::string left, right, places;
-  std::vector<int64_t> numbers;  // from n + kOwn
-  int64_t rows, columns, inner, matrices;
+  int64_t columns, matrices;
+  // Rows of the result that are computed by themselves, one after the other.
+  struct Share {
+    std::vector<int64_t> numbers;  // from n + kOwn
+    int64_t rows, inner;
+  };
+  std::vector<Share> shares;
   bool is_tf32 = false;  // factors may be rounded to TF32
 
   static constexpr size_t kOwn = 5;
@@ -28,9 +33,5 @@ struct Product {
 std::optional<Product> product_of(const ir::Op& op);
 std::optional<Product> product_of_matmul(const ir::Op& op);
 std::optional<Product> product_of_convolution(const ir::Op& op);
-
-// What the functions of a product get: its ProductSize, whose sums are divided into so many parts, and its own numbers.
-std::vector<int64_t> numbers_of(const Product& product, int64_t parts);
-void append_product(Code& code, const Product& product, const Maker& finish);
 
 }  // namespace alloy::cuda

@@ -1,9 +1,7 @@
 #include "cuda/codegen/small_product.h"
 
 namespace alloy::cuda {
-namespace {
-
-constexpr char kSmallProduct[] = R"cuda(
+const char* const kSmallProduct = R"cuda(
 // The thread's elements of a tile of 16 lines and 64 terms; zeros outside the matrix.
 template <class M>
 struct SmallTile {
@@ -62,24 +60,5 @@ __device__ inline void small_product(const A& a, const B& b, const Places& place
   }
 }
 )cuda";
-
-}  // namespace
-
-bool is_small(const Product& product) {
-  constexpr int64_t kMostTiles = 32, kMostTerms = 1024;
-  return (product.rows + 15) / 16 * ((product.columns + 15) / 16) * product.matrices <= kMostTiles &&
-         product.inner <= kMostTerms;
-}
-
-void append_small_product(Code& code, const Product& product, const Maker& finish) {
-  Launch launch{{kProduct}, "", {operand(0), operand(1)}, numbers_of(product, 1)};
-  launch.libraries.insert(launch.libraries.end(), product.libraries.begin(), product.libraries.end());
-  launch.libraries.push_back(kSmallProduct);
-  const std::string functions = add(launch, finish);
-  launch.body = "  small_product(" + product.left + ", " + product.right + ", " + product.places + ", " + functions +
-                ", *(const ProductSize*)n);\n";
-  launch.blocks = static_cast<unsigned>((product.rows + 15) / 16 * ((product.columns + 15) / 16) * product.matrices);
-  code.launches.push_back(std::move(launch));
-}
 
 }  // namespace alloy::cuda
