@@ -88,7 +88,7 @@ __device__ inline void reduce_by_columns(typename Fold::All* parts, const i64* n
     const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
     typename Fold::All all =
         elements.folded(shape.begin(part) + lane, is_inside ? shape.end(part) : 0, blockDim.x / ACROSS);
-    all = merged_in_block<ACROSS>(all, (typename Fold::All*)bytes, Fold::merge);
+    if (ACROSS < 256) all = merged_in_block<ACROSS>(all, (typename Fold::All*)bytes, Fold::merge);
     if (is_inside && lane == 0) give<Fold>(all, read, write, parts, shape, result, part, elements.first);
   }
 }
@@ -229,14 +229,14 @@ Code reduction(const Op& op, const Maker& source, const Maker& finish, const std
   // Neighbouring threads should read neighbouring elements.
   const bool by_blocks = count >= 32 && axes.reduced.steps[0].back() == 1;
   const auto across = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(results, 32))));
-  const int64_t lanes =
-      by_blocks ? 256 / across
-                : std::min<int64_t>(256 / across, std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(count, 1))));
+  constexpr int64_t kTerms = 8;  // of a thread, at least
+  const int64_t most = 256 / across, enough = std::max<int64_t>(count / kTerms, 1);
+  const int64_t lanes = by_blocks ? most : std::min<int64_t>(most, std::bit_floor(static_cast<uint64_t>(enough)));
   const int64_t columns = 256 / lanes;
   const int64_t blocks = std::min<int64_t>(by_blocks ? results : (results + columns - 1) / columns, 1 << 16);
   // Enough parts for a large processor, but not too small ones.
   constexpr int64_t kBlocks = 512, kMostParts = 256;
-  const int64_t least = by_blocks ? 256 * 8 : lanes * 8;
+  const int64_t least = (by_blocks ? 256 : lanes) * kTerms;
   const int64_t parts =
       std::clamp<int64_t>(std::min(kBlocks / blocks, count / least), 1, by_blocks ? kBlocks : kMostParts);
   std::vector<int64_t> numbers{results, count, parts};
