@@ -154,6 +154,36 @@ def test_what_is_computed_in_one_kernel(tmp_path):
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+PRODUCTS = """
+    import numpy as np
+    import alloy as al
+    def computed(a, b, **others):
+        graph = al.Graph(**others)
+        feeds = [graph.placeholder(array.shape) for array in (a, b)]
+        return graph.compile(feeds, [feeds[0] @ feeds[1]])(a, b)[0]
+    draw = np.random.default_rng(0).normal
+    # Tiles of each size, with rows of four numbers and others.
+    for rows, inner, columns in [(70, 36, 67), (70, 1001, 68), (1500, 20, 1300), (1408, 20, 1536)]:
+        a, b = (draw(size=shape).astype(np.float32) for shape in ((rows, inner), (inner, columns)))
+        a[1, 2], a[2, 3], a[3, 0], b[0, 5] = np.inf, np.nan, 3.4e38, 0.25
+        with np.errstate(invalid="ignore"):
+            exact, sizes = a.astype(np.float64) @ b, np.abs(a).astype(np.float64) @ np.abs(b)
+        exact[3, np.abs(exact[3]) > np.finfo(np.float32).max] = np.nan  # the order of the sum decides
+        for precision, error in ((None, 1e-6), ("tf32", 1e-3)):
+            y = computed(a, b, **({} if precision is None else {"precision": precision}))
+            known = ~np.isnan(exact)
+            assert np.isnan(y[2]).all() and np.array_equal(y[1], exact[1].astype(np.float32))
+            known[1] = False
+            assert (np.abs(y[known] - exact[known]) <= error * sizes[known]).all()
+    print("end")
+"""
+
+
+def test_products_are_as_exact_as_floats(tmp_path):
+    done = program(PRODUCTS, env=with_imitation(tmp_path), seconds=240)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 FORKED = """
     import os
     import numpy as np

@@ -28,8 +28,8 @@ struct Convolution {
 )cuda";
 
 constexpr char kTiles[] = R"cuda(
-// A tap of each axis, and a channel or filter: channels are the fastest. Offsets within an image, or within the weights,
-// have 32 bits.
+// A tap of each axis, and a channel or filter: channels are the fastest. Offsets within an image, or within the
+// weights, have 32 bits.
 struct Tap { int d, h, v, channel; };
 __device__ inline Tap tap_of(const Convolution& c, i64 k, i64 channels) {
   const i64 rest = quotient(k, channels), next = quotient(rest, c.axes[2].taps), d = quotient(next, c.axes[1].taps);

@@ -47,7 +47,8 @@ __device__ inline float4 read_four(Address from) {
 }
 // Copies while the thread goes on; zeros if nothing is there.
 __device__ inline void copy_four_later(Address to, const float* from, bool is_there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0)
+               : "memory");
 }
 __device__ inline void copy_later(Address to, const float* from, bool is_there) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(is_there ? 4 : 0) : "memory");
@@ -61,8 +62,8 @@ __device__ inline void wait_for_copies() {
 }
 
 // Adds the products of 32 rows and 32 columns, of which a thread has rows 4 g + i and columns 8 t + j, in sums[i][j].
-// The tensor cores take the upper 19 bits of each number, which is TF32. An instruction's 16 rows, 8 terms and 8 columns
-// are numbered so that each thread reads and writes neighbours.
+// The tensor cores take the upper 19 bits of each number, which is TF32. An instruction's 16 rows, 8 terms and 8
+// columns are numbered so that each thread reads and writes neighbours.
 __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragment& b) {
 #pragma unroll
   for (int k = 0; k < 4; k += 2) {
@@ -192,9 +193,9 @@ struct Rounded {
   }
 };
 
-// Factors as sums of two TF32 numbers, whose error is as small as that of a float32. Of their four products, that of the
-// lower halves is left out. The tensor cores do not round sums to the nearest number, so they sum only a few terms. The
-// lower half of a number that is not finite, or rounds to infinity, is NaN or infinite, and so is each sum with it.
+// Factors as sums of two TF32 numbers, whose error is as small as that of a float32. Of their four products, that of
+// the lower halves is left out. The tensor cores do not round sums to the nearest number, so they sum only a few terms.
+// The lower half of a number that is not finite, or rounds to infinity, is NaN or infinite, and so is each sum with it.
 struct Halves {
   Fragment high, low;
   __device__ Halves() {}
@@ -224,7 +225,8 @@ template <> struct FactorsOf<true> { typedef Rounded Type; };
 
 // A block of DOWN x ACROSS warps computes a tile of the result, each warp 32 ROWS x 32 COLUMNS elements of it. If TF32,
 // factors are rounded to that.
-template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, class A, class B, class Places, class Read, class Write>
+template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, class A, class B, class Places, class Read,
+          class Write>
 __device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                const ProductSize& size) {
   const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS;
@@ -349,7 +351,8 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
           }
 #pragma unroll
           for (int e = 0; e < 8; ++e) {
-            if (at[e] >= 0) write(at[e], got[e], own[Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane]);
+            const float x = own[Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane];
+            if (at[e] >= 0) write(at[e], got[e], x);
           }
         }
         __syncwarp();
