@@ -56,8 +56,10 @@ REMOTE := env LD_LIBRARY_PATH="$(CURDIR)/$(BUILD)/tests/remote"
 test-remote: build-tests
 	$(REMOTE) $(PYTEST) tests/python/ops/test_ops.py tests/python/device/test_device.py
 
-# Every op on an imitated GPU of NVIDIA's (tests/imitated_cuda), whose texts g++ compiles: that takes minutes.
+# Every op on an imitated GPU of NVIDIA's (tests/imitated_cuda), whose texts g++ compiles, and all texts for every
+# architecture: that takes minutes.
 test-cuda: build-tests
+	env ALL_ARCHITECTURES=1 $(PYTEST) tests/python/device/test_cuda.py -k compiles
 	env LD_LIBRARY_PATH="$(CURDIR)/$(BUILD)/tests/imitated_cuda" ALLOY_DEVICE=cuda \
 	  $(PYTEST) tests/python/ops/test_ops.py
 

@@ -209,6 +209,10 @@ int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void*) {
   std::memcpy(at(to), from, bytes);
   return 0;
 }
+int cuMemcpyHtoD_v2(Pointer to, const void* from, size_t bytes) {
+  std::memcpy(at(to), from, bytes);
+  return 0;
+}
 int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, void*) {
   std::memmove(at(to), at(from), bytes);
   return 0;

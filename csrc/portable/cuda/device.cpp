@@ -22,8 +22,6 @@
 namespace alloy::cuda {
 namespace {
 
-constexpr size_t kAlignment = 256;
-
 // The oldest architecture that the generated code needs, as 10 * major + minor: that of the A100.
 constexpr int kOldestArchitecture = 80;
 

@@ -78,6 +78,7 @@ struct CUDA_KERNEL_NODE_PARAMS {
   X(host_address, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))                                     \
   X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                                      \
   X(copy_from_host, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                              \
+  X(copy_from_host_now, cuMemcpyHtoD_v2, (CUdeviceptr, const void*, size_t))                                         \
   X(copy, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                        \
   X(copy_rows, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D*, CUstream))                                                 \
   X(fill, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                           \

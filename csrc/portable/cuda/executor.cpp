@@ -8,6 +8,7 @@
 
 #include "cuda/codegen/copies.h"
 #include "cuda/codegen/merged.h"
+#include "cuda/storage.h"
 #include "ir/rounding.h"
 #include "ir/rules/random_state.h"
 
@@ -18,11 +19,16 @@ using device::Step;
 
 namespace {
 
+// Calls f(place, bytes) for all operands and results.
 template <class F>
 void for_each_place(const std::vector<Step>& steps, const F& f) {
   for (const Step& step : steps) {
-    std::for_each(step.operands.begin(), step.operands.end(), f);
-    std::for_each(step.results.begin(), step.results.end(), f);
+    for (size_t i = 0; i < step.operands.size(); ++i) {
+      f(step.operands[i], step.op != nullptr ? step.op->operands[i].type().byte_count() : step.bytes);
+    }
+    for (size_t i = 0; i < step.results.size(); ++i) {
+      f(step.results[i], step.op != nullptr ? step.op->results[i].byte_count() : step.bytes);
+    }
     for (const std::vector<Step>& region : step.regions) for_each_place(region, f);
   }
 }
@@ -48,21 +54,13 @@ Executor::Executor(const Context& context, Modules& modules, device::Device& dev
     : context_(context),
       modules_(modules),
       device_(device),
-      plan_(std::move(plan)),
+      plan_(with_room(std::move(plan), feeds_, results_)),
       arena_(std::move(arena), plan_.arena_bytes) {
   upload_constants();
   prepare(plan_.steps);
-  size_t feeds = 0, results = 0;
-  const auto count = [&](const Place& place) {
-    if (place.kind == Place::Kind::kFeed) feeds = std::max(feeds, place.index + 1);
-    if (place.kind == Place::Kind::kResult) results = std::max(results, place.index + 1);
-  };
-  for_each_place(plan_.steps, count);
-  before_ = exchanges(feeds, Base::kGivenFeed, Base::kFeed, Base::kFeedBytes);
-  behind_ = exchanges(results, Base::kResult, Base::kGivenResult, Base::kResultBytes);
+  before_ = exchanges(feeds_.size(), Base::kGivenFeed, Base::kFeed, Base::kFeedBytes);
+  behind_ = exchanges(results_.size(), Base::kResult, Base::kGivenResult, Base::kResultBytes);
   behind_.push_back(prepared(ending(), {{Base::kTimeline, 0, 0}, {Base::kTimeline, 1, 0}}));
-  now(Base::kFeed).resize(feeds);
-  now(Base::kResult).resize(results);
   if (is_flat_) {
     merge();
     compile(pointers_to(all_));
@@ -73,6 +71,25 @@ Executor::Executor(const Context& context, Modules& modules, device::Device& dev
 
 // Memory and graphs must outlive the runs that use them.
 Executor::~Executor() { host::wait_for(last_); }
+
+device::Plan Executor::with_room(device::Plan plan, std::vector<Exchanged>& feeds, std::vector<Exchanged>& results) {
+  for_each_place(plan.steps, [&](const Place& place, size_t bytes) {
+    if (place.kind != Place::Kind::kFeed && place.kind != Place::Kind::kResult) return;
+    std::vector<Exchanged>& all = place.kind == Place::Kind::kFeed ? feeds : results;
+    if (all.size() <= place.index) all.resize(place.index + 1);
+    all[place.index].bytes = bytes;
+  });
+  const size_t begin = plan.arena_bytes;
+  for (std::vector<Exchanged>* all : {&feeds, &results}) {
+    for (Exchanged& one : *all) {
+      if (one.bytes > kFewBytes) continue;
+      one.in_arena = plan.arena_bytes;
+      plan.arena_bytes += ir::round_up(one.bytes, kAlignment);
+    }
+  }
+  plan.packed_weights_offset += plan.arena_bytes - begin;  // it is scratch of all kernels; a GPU packs no weights
+  return plan;
+}
 
 void Executor::upload_constants() {
   size_t bytes = 0;
@@ -87,7 +104,9 @@ void Executor::upload_constants() {
   for (size_t i = 0; i < plan_.constants.size(); ++i) {
     std::copy_n(plan_.constants[i].data(), plan_.constants[i].size(), all.data() + constant_offsets_[i]);
   }
-  constants_->write(0, all.data(), bytes);
+  // No transfer: these bytes are part of the program.
+  const Driver& driver = context_.enter();
+  driver.check(driver.copy_from_host_now(constants_->address(), all.data(), bytes), "cuMemcpyHtoD");
 }
 
 Executor::Prepared Executor::prepared(const Launch& launch, std::vector<Address> addresses) const {
@@ -209,20 +228,19 @@ void Executor::locate(const device::Arguments& arguments, CUdeviceptr arena, con
   exchange(arguments.results, results_, Base::kResult, Base::kGivenResult, Base::kResultBytes);
 }
 
-void Executor::exchange(std::span<const device::ArrayMemory> arrays,
-                        std::vector<std::shared_ptr<device::Storage>>& copies, Base base, Base given, Base bytes) {
-  const size_t count = now(base).size();  // those that steps use
-  for (std::vector<CUdeviceptr>* addresses : {&now(given), &now(bytes)}) addresses->resize(count);
-  copies.resize(count);
-  for (size_t i = 0; i < count; ++i) {
+void Executor::exchange(std::span<const device::ArrayMemory> arrays, std::vector<Exchanged>& exchanged, Base base,
+                        Base given, Base bytes) {
+  for (const Base all : {base, given, bytes}) now(all).resize(exchanged.size());
+  for (size_t i = 0; i < exchanged.size(); ++i) {
+    Exchanged& own = exchanged[i];
     device::Storage& storage = *arrays[i].storage;
-    const CUdeviceptr address = storage.address() + arrays[i].layout.offset;
     const bool is_of_host = storage.host_bytes() != nullptr;
-    if (is_of_host && !copies[i]) copies[i] = device_.allocate(arrays[i].layout.packed_bytes());
-    if (is_of_host && !copies[i]) throw std::bad_alloc();
-    now(given)[i] = address;
-    now(base)[i] = is_of_host ? copies[i]->address() : address;
-    now(bytes)[i] = is_of_host ? arrays[i].layout.packed_bytes() : 0;
+    now(given)[i] = now(base)[i] = storage.address() + arrays[i].layout.offset;
+    now(bytes)[i] = is_of_host ? own.bytes : 0;
+    if (!is_of_host) continue;
+    if (!own.in_arena && !own.copy) own.copy = device_.allocate(own.bytes);
+    if (!own.in_arena && !own.copy) throw std::bad_alloc();
+    now(base)[i] = own.in_arena ? now(Base::kArena)[0] + *own.in_arena : own.copy->address();
   }
 }
 

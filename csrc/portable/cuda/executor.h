@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -60,8 +61,18 @@ class Executor final : public device::Executor {
     PreparedLaunch made;
   };
 
+  // A feed or result that steps use. If it is in the host's memory, it is copied to a place in the arena if it is
+  // small, else to memory of its own.
+  struct Exchanged {
+    size_t bytes = 0;
+    std::optional<size_t> in_arena = {};
+    std::shared_ptr<device::Storage> copy = {};
+  };
+
   struct Run;
 
+  // Adds room for small feeds and results to the arena.
+  static device::Plan with_room(device::Plan plan, std::vector<Exchanged>& feeds, std::vector<Exchanged>& results);
   void prepare(const std::vector<device::Step>& steps);
   Prepared prepared(const Launch& launch, std::vector<Address> addresses) const;
   Address address_of(const device::Place& place) const;
@@ -73,8 +84,8 @@ class Executor final : public device::Executor {
 
   // Sets now_ to the addresses of a run.
   void locate(const device::Arguments& arguments, CUdeviceptr arena, const Timeline& timeline);
-  void exchange(std::span<const device::ArrayMemory> arrays, std::vector<std::shared_ptr<device::Storage>>& copies,
-                Base base, Base given, Base bytes);
+  void exchange(std::span<const device::ArrayMemory> arrays, std::vector<Exchanged>& exchanged, Base base, Base given,
+                Base bytes);
   // Sets the arguments to the addresses of the run; true if any has changed.
   bool update(Prepared& prepared) const;
   void launch(Prepared& prepared, CUstream stream) const;
@@ -88,6 +99,7 @@ class Executor final : public device::Executor {
   const Context& context_;
   Modules& modules_;
   device::Device& device_;
+  std::vector<Exchanged> feeds_, results_;
   const device::Plan plan_;
   device::ArenaShare arena_;
   std::shared_ptr<device::Storage> constants_;
@@ -103,9 +115,8 @@ class Executor final : public device::Executor {
   std::unique_ptr<LaunchGraph> graph_;  // of several; made by the first run
 
   std::array<std::vector<CUdeviceptr>, kBases> now_;
-  std::vector<std::shared_ptr<device::Storage>> feeds_, results_;  // memory of the GPU for arrays of the host
-  host::FenceRef last_;                                            // the end of the last run
-  std::vector<device::StepTime> times_;                            // empty without profiling
+  host::FenceRef last_;                  // the end of the last run
+  std::vector<device::StepTime> times_;  // empty without profiling
 };
 
 }  // namespace alloy::cuda

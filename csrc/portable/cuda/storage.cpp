@@ -117,8 +117,6 @@ std::shared_ptr<device::Storage> allocate(device::Counters& counters, const Copy
   // An empty array needs an address, too.
   const size_t taken = std::max<size_t>(bytes, 1);
   CUdeviceptr address = 0;
-  // A run copies such an array in the time of one access to the host's memory.
-  constexpr size_t kFewBytes = 256 << 10;
   if (mode == device::StorageMode::kPrivate || (mode == device::StorageMode::kCopied && bytes > kFewBytes)) {
     if (driver.allocate(&address, taken) != 0) return nullptr;
     return std::make_shared<PrivateStorage>(counters, copies, address, bytes);

@@ -33,6 +33,11 @@ class CopyStream {
   mutable CUstream stream_ = nullptr;
 };
 
+// A multiple of all offsets in storages.
+inline constexpr size_t kAlignment = 256;
+// Arrays that the host copies have at most so many bytes in its memory: a run copies these in the time of one access.
+inline constexpr size_t kFewBytes = 256 << 10;
+
 // Null if there is not enough memory. A private storage is memory of the GPU; a shared one is pinned memory of the
 // host.
 std::shared_ptr<device::Storage> allocate(device::Counters& counters, const CopyStream& copies, size_t bytes,

@@ -269,12 +269,14 @@ def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
     assert plan.variables == arrays * (state + 4) + 4, "parameters, their moments, two corrections, step and rate"
     assert plan.feeds == 4 * (32 * 64 + 32) and plan.results == 4 * (1 + 320)
     taken = plan.variables + plan.feeds + plan.results + plan.arena + plan.scratch
-    assert allocated() - before == plan.variables and plan.total == taken + plan.constants
+    assert plan.total == taken + plan.constants
+    held = allocated() - before - plan.variables  # constants, by a device that does not read them in the host's memory
+    assert held == 0 if al.device().kind != "cuda" else plan.constants <= held < plan.constants + (16 << 8)
     batch = rng.random((32, 8, 8, 1), np.float32), np.zeros(32, np.int32)
     for _ in range(3):
         step(*batch)
-    assert allocated() - before == taken, "the first run makes room for everything, the others for nothing"
-    assert step.memory_plan(*batch) == plan and allocated() - before == taken
+    assert allocated() - before == taken + held, "the first run makes room for everything, the others for nothing"
+    assert step.memory_plan(*batch) == plan and allocated() - before == taken + held
     sizes = [value.bytes for value in plan.at_peak]
     assert sizes == sorted(sizes, reverse=True) and sum(sizes) == sum(plan.purposes.values()) <= plan.arena
     assert sum(sizes) >= 4 * 512 * 64 + 4 * 32 * 512, "the largest gradient and what it was made of"
