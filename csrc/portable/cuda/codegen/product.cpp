@@ -407,11 +407,13 @@ struct Division {
   int64_t blocks, parts;
 };
 
-// Large tiles read less, small ones divide the work among more processors; so do parts of the sums.
-Division division_of(const Product& product, const Product::Share& share) {
-  constexpr int64_t kProcessors = 132, kLeastTerms = 128, kMostParts = 64;
-  // The time for beginning and ending a tile, and for writing and reading an element of a part, in terms.
-  constexpr double kTermsOfTile = 64, kTermsOfPart = 75;
+// Large tiles read less, small ones divide the work among more processors; so do parts of the sums. The function that
+// gets the results uses so many arrays: a tile has few threads for it, the sum of parts has many.
+Division division_of(const Product& product, const Product::Share& share, size_t arrays) {
+  constexpr int64_t kProcessors = 132, kLeastTerms = 64, kMostParts = 64;
+  // The time for beginning and ending a tile, for an array of its elements, and for writing and reading an element of a
+  // part, in terms.
+  constexpr double kTermsOfTile = 64, kTermsOfArray = 50, kTermsOfPart = 75;
   const int64_t least_parts = 1 + share.inner / (1 << 30);  // of which a tile's numbers have 32 bits
   Division best{};
   double least = 0;
@@ -423,7 +425,8 @@ Division division_of(const Product& product, const Product::Share& share) {
       const auto rounds = static_cast<double>((blocks * parts + kProcessors - 1) / kProcessors);
       const auto terms = static_cast<double>((share.inner + parts - 1) / parts);
       const auto written = static_cast<double>(share.rows * product.columns * product.matrices * parts);
-      const double time = rounds * static_cast<double>(tile.rows * tile.columns) * tile.cost * (terms + kTermsOfTile) +
+      const double time = rounds * static_cast<double>(tile.rows * tile.columns) * tile.cost *
+                              (terms + kTermsOfTile + (parts == 1 ? kTermsOfArray * static_cast<double>(arrays) : 0)) +
                           (parts > 1 ? written * kTermsOfPart / static_cast<double>(kProcessors) : 0);
       if (best.tile != nullptr && time >= least) continue;
       best = {&tile, blocks, parts};
@@ -463,7 +466,7 @@ Code code_of_product(const Op& op, const Maker& finish) {
   };
   for (const Product::Share& share : product.shares) {
     const bool is_small = small_tiles(product, share) <= kMostSmallTiles && share.inner <= kMostSmallTerms;
-    const auto [tile, blocks, parts] = division_of(product, share);
+    const auto [tile, blocks, parts] = division_of(product, share, finish(0, 0).pointers.size());
     std::vector<int64_t> numbers{share.rows, product.columns, share.inner, product.matrices, is_small ? 1 : parts};
     numbers.insert(numbers.end(), share.numbers.begin(), share.numbers.end());
     Launch launch{libraries, "", {operand(0), operand(1)}, numbers};

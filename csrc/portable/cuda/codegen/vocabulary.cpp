@@ -274,18 +274,31 @@ __device__ inline char* shared_memory() {
   return bytes;
 }
 
-// Merges the values of each ACROSSth thread by a tree, always in the same order; all of these threads get the result.
-// blockDim.x is a power of two.
+// The value of the thread of this warp whose number is larger by `by`.
+template <class A>
+__device__ inline A from_neighbour(A own, int by) {
+  const int kWords = (sizeof(A) + 3) / 4;
+  unsigned words[kWords] = {};
+  memcpy(words, &own, sizeof(A));
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) words[i] = __shfl_down_sync(0xffffffffu, words[i], by);
+  memcpy(&own, words, sizeof(A));
+  return own;
+}
+
+// Merges the values of each ACROSSth thread, always in the same order: in a warp by a tree, then one warp after the
+// other. All of these threads get the result. ACROSS is a power of two, blockDim.x a multiple of it and of 32.
 template <int ACROSS = 1, class A, class Merge>
 __device__ inline A merged_in_block(A own, A* shared, const Merge& merge) {
+  const unsigned kKept = ACROSS < 32 ? ACROSS : 32, lane = threadIdx.x % 32, column = threadIdx.x % ACROSS;
+#pragma unroll
+  for (int by = 16; by >= ACROSS; by /= 2) own = merge(own, from_neighbour(own, by));
   __syncthreads();
-  shared[threadIdx.x] = own;
+  if (lane < kKept) shared[threadIdx.x / 32 * kKept + lane] = own;
   __syncthreads();
-  for (unsigned half = blockDim.x / 2; half >= ACROSS; half /= 2) {
-    if (threadIdx.x < half) shared[threadIdx.x] = merge(shared[threadIdx.x], shared[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return shared[threadIdx.x % ACROSS];
+  A all = shared[column];
+  for (unsigned i = column + ACROSS; i < blockDim.x / 32 * kKept; i += ACROSS) all = merge(all, shared[i]);
+  return all;
 }
 
 // ---- threads of a merged launch: all see what the others wrote before ----
