@@ -107,7 +107,8 @@ class RemoteStorage final : public device::Storage {
 
 std::byte* bytes_of(device::Storage& storage) { return static_cast<RemoteStorage&>(storage).remote_bytes(); }
 
-// Items never run on the caller's thread, even if the queue is idle. What they begin has a thread of its own.
+// Items that may wait never run on the caller's thread, even if the queue is idle. What items begin has a thread of its
+// own.
 class RemoteStream final : public device::Stream {
  public:
   host::Status run(ir::Callable work) override {
@@ -120,16 +121,19 @@ class RemoteStream final : public device::Stream {
     return status;
   }
   host::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
+  host::Status begin(std::function<void()> work) override {
+    return queue_.run_if_idle(work) ? host::Status() : submit(std::move(work));
+  }
 
   host::FenceRef fence() override {
     std::lock_guard lock(mutex_);
     return last_ && !last_->is_over() ? last_ : nullptr;
   }
   void follow(const host::FenceRef& fence) override {
-    if (fence && !fence->is_over() && fence != this->fence()) begin([fence] { fence->wait(); });
+    if (fence && !fence->is_over() && fence != this->fence()) start([fence] { fence->wait(); });
   }
   // Throws std::runtime_error at the end of the process.
-  void begin(std::function<void()> work) {
+  void start(std::function<void()> work) {
     auto end = std::make_shared<ManualFence>();
     const host::Status status = begun_.submit([work = std::move(work), end]() mutable {
       std::this_thread::sleep_for(std::chrono::microseconds(50));  // later than the caller might think
@@ -279,7 +283,7 @@ class RemoteExecutor final : public device::Executor {
               copy(arguments.variables),
               arguments.interruption,
               use.storage()};
-    static_cast<RemoteStream&>(stream).begin([&outcome, run = std::move(begun)]() mutable {
+    static_cast<RemoteStream&>(stream).start([&outcome, run = std::move(begun)]() mutable {
       if (!outcome.ok()) return;
       try {
         run.execute(run.plan.steps);
@@ -290,6 +294,7 @@ class RemoteExecutor final : public device::Executor {
     return true;
   }
 
+  bool returns_at_once() const override { return true; }
   void set_profiling(bool on) override {
     is_profiling_ = on;
     times_.clear();

@@ -89,6 +89,8 @@ graph = al.Graph(storage=sys.argv[1])
 size = 64 << 20
 w = graph.variable(np.ones(size // 4, np.float32))
 total = graph.compile(fetches=[al.sum(w)])
+one = al.Graph()
+one.compile(fetches=[al.sum(one.variable(np.ones(1, np.float32)))])()  # a device may need memory to begin
 before = resident()
 for step in (graph.compile(fetches=[al.sum(w)]), total):
     assert step()[0].item() == size // 4
