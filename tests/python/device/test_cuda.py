@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif(
 # Where each function of a text begins; those that others call come first.
 FUNCTION = re.compile(r'(?=__device__ inline void inner_|extern "C" __global__)')
 # The options of csrc/portable/cuda/nvrtc.cpp.
-OPTIONS = "--std=c++17 --ftz=true --prec-div=true --prec-sqrt=true --device-int128 -w --device-as-default-execution-space".split()
+OPTIONS = "--std=c++17 --ftz=true --prec-div=true --prec-sqrt=true --device-int128 -w".split()
+OPTIONS.append("--device-as-default-execution-space")
 
 
 def with_imitation(tmp_path, **others):
