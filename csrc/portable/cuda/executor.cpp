@@ -401,6 +401,7 @@ bool Executor::run(const device::Arguments& arguments, device::Stream& stream, d
     else Run{*this, arguments, driver, timeline.stream()}.execute();
   } catch (...) {
     static_cast<void>(driver.synchronize(timeline.stream()));  // what has begun is over before the failure is told
+    graph_.reset();                                            // it may have a part of the new arguments
     throw;
   }
   own.add_run(outcome);

@@ -80,7 +80,9 @@ __device__ inline void cross_entropy(const float* x, const float* labels, R* los
   }
 }
 
+// One block computes it.
 __device__ inline void sum_losses(const double* losses, float* to, i64 count, i64 divisor) {
+  if (blockIdx.x > 0) return;
   double* const sums = (double*)shared_memory<256 * sizeof(double)>();
   double sum = 0;
   for (i64 i = threadIdx.x; i < count; i += blockDim.x) sum += losses[i];
