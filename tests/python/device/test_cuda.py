@@ -191,6 +191,36 @@ def test_products_are_as_exact_as_floats(tmp_path):
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+ONE_LAUNCH = """
+    import ctypes
+    import numpy as np
+    import alloy as al
+    launches = ctypes.CDLL("libcuda.so.1").imitated_launches
+    for layers, shape in (([al.nn.Dense(8), al.nn.ReLU(), al.nn.Dense(4)], (16, 6)),
+                          ([al.nn.Conv2D(8, 3), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(70)], (40, 8, 8, 3))):
+        model, graph = al.nn.Sequential(*layers), al.Graph()
+        x, y = graph.placeholder(shape), graph.placeholder(shape[:1], al.int32)
+        loss = al.mean(al.losses.softmax_cross_entropy(model(x), y))
+        step = graph.compile([x, y], [loss], al.Adam().minimize(loss))
+        images, labels = np.ones(shape, np.float32), np.zeros(shape[0], np.int32)
+        step(images, labels)
+        before, known = launches(), al.device_stats()
+        for _ in range(3): step(images, labels)
+        step.submit(images, labels)[0].item()
+        moved = {name: value - known[name] for name, value in al.device_stats().items()}
+        assert launches() - before == 4, launches() - before
+        # Batches and losses cross the bus, and nothing else.
+        assert moved["bytes_to_device"] == 4 * (images.nbytes + labels.nbytes), moved
+        assert moved["bytes_from_device"] == 4 * 4 and moved["allocated_bytes"] == 0, moved
+    print("end")
+"""
+
+
+def test_a_training_step_is_one_launch(tmp_path):
+    done = program(ONE_LAUNCH, env=with_imitation(tmp_path), seconds=120)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 FORKED = """
     import os
     import numpy as np
