@@ -136,17 +136,19 @@ std::vector<device::StepTime> GraphState::times(const Program& program) {
 
 namespace {
 
-// The arrays of a run without gaps. An array that has gaps, that is not aligned for its device, or that is listed in
-// `apart`, is replaced by packed memory of its device.
+// True if a run reads or writes the array where it lies: it has no gaps and is aligned for its device.
+bool lies_well(const device::ArrayMemory& array) {
+  return array.layout.is_packed() && array.layout.offset % array.device->array_alignment() == 0;
+}
+
+// The arrays of a run. One that does not lie so, or that is listed in `apart`, is replaced by packed memory of its
+// device.
 class Packed {
  public:
   explicit Packed(const std::vector<device::ArrayMemory>& arrays, const std::vector<size_t>& apart = {})
       : arrays_(arrays) {
     for (size_t i = 0; i < arrays.size(); ++i) {
-      const bool is_aligned = arrays[i].layout.offset % arrays[i].device->array_alignment() == 0;
-      if (arrays[i].layout.is_packed() && is_aligned && std::find(apart.begin(), apart.end(), i) == apart.end()) {
-        continue;
-      }
+      if (lies_well(arrays[i]) && std::find(apart.begin(), apart.end(), i) == apart.end()) continue;
       if (packed_.empty()) packed_ = arrays;
       device::ArrayMemory& room = packed_[i];
       room.layout.offset = 0;
@@ -217,9 +219,8 @@ void Run::operator()(device::Stream& stream, device::Outcome& outcome, const hos
 }
 
 bool Run::returns_at_once() const {
-  const auto is_packed = [](const device::ArrayMemory& memory) { return memory.layout.is_packed(); };
-  return program_->returns_at_once() && overwritten_.empty() && std::all_of(feeds_.begin(), feeds_.end(), is_packed) &&
-         std::all_of(results_.begin(), results_.end(), is_packed);
+  return program_->returns_at_once() && overwritten_.empty() && std::all_of(feeds_.begin(), feeds_.end(), lies_well) &&
+         std::all_of(results_.begin(), results_.end(), lies_well);
 }
 
 host::Status Run::run_now(device::Stream& stream, device::Outcome& outcome, const host::EventList& events) const {
