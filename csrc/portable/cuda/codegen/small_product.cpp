@@ -14,7 +14,8 @@ struct SmallTile {
     for (int i = 0; i < 4; ++i) {
       const i64 line = first + line_of(i), k = begin + term_of(i);
       bool is_there = line < lines && k < terms;
-      const float* const from = matrix.at(matrix.line(number, is_there ? line : 0), matrix.term(is_there ? k : 0), is_there);
+      const float* const from =
+          matrix.at(matrix.line(number, is_there ? line : 0), matrix.term(is_there ? k : 0), is_there);
       elements[i] = is_there ? *from : 0;
     }
   }
