@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -124,6 +126,7 @@ struct Node {
 struct OwnNode {
   Node node;
   std::vector<char> arguments;
+  std::vector<const OwnNode*> before;
 
   void set(const Node& given) {
     node = given;
@@ -305,10 +308,9 @@ int cuGraphCreate(Graph** graph, unsigned) {
   return 0;
 }
 int cuGraphAddKernelNode_v2(OwnNode** made, Graph* graph, OwnNode* const* before, size_t count, const Node* node) {
-  // Nodes run in the order in which they are added, so each must follow the last one, or nothing if it is the first.
-  if (count != (graph->empty() ? 0 : 1) || (count == 1 && before[0] != graph->back().get())) return 1;
   graph->push_back(std::make_unique<OwnNode>());
   graph->back()->set(*node);
+  graph->back()->before.assign(before, before + count);
   *made = graph->back().get();
   return 0;
 }
@@ -320,13 +322,29 @@ int cuGraphExecKernelNodeSetParams_v2(Graph*, OwnNode* node, const Node* given) 
   node->set(*given);
   return 0;
 }
+// Of the nodes that may run, the one that was added last runs next: so a missing edge shows.
 int cuGraphLaunch(Graph* graph, void*) {
   ++launches;
-  for (const auto& own : *graph) {
-    void* arguments[] = {own->arguments.data()};
-    const Node& node = own->node;
+  std::map<const OwnNode*, size_t> position, waits;
+  std::map<const OwnNode*, std::vector<const OwnNode*>> behind;
+  std::set<size_t> ready;
+  for (size_t i = 0; i < graph->size(); ++i) {
+    const OwnNode* const node = (*graph)[i].get();
+    position[node] = i;
+    waits[node] = node->before.size();
+    for (const OwnNode* const before : node->before) behind[before].push_back(node);
+    if (node->before.empty()) ready.insert(i);
+  }
+  while (!ready.empty()) {
+    OwnNode& own = *(*graph)[*ready.rbegin()];
+    ready.erase(std::prev(ready.end()));
+    void* arguments[] = {own.arguments.data()};
+    const Node& node = own.node;
     const int result = run(node.function, node.grid_x, node.grid_y, node.grid_z, node.x, arguments);
     if (result != 0) return result;
+    for (const OwnNode* const next : behind[&own]) {
+      if (--waits[next] == 0) ready.insert(position[next]);
+    }
   }
   return 0;
 }

@@ -74,6 +74,7 @@ class CudaDevice final : public device::Device {
   bool has_unified_memory() const noexcept override { return false; }
   host::Status status() const override { return host::process_status(); }
 
+  size_t lanes() const noexcept override { return 16; }
   size_t alignment() const noexcept override { return kAlignment; }
   size_t array_alignment() const noexcept override { return 16; }  // the most that a thread reads at once
   const device::FusionPolicy& fusion_policy() const noexcept override { return policy_; }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 #include <random>
+#include <set>
 
 #include "cuda/codegen/copies.h"
 #include "cuda/codegen/merged.h"
@@ -186,29 +187,71 @@ std::vector<Executor::Prepared*> Executor::single_launches() {
 // Makes all_ of the single launches. Neighbours that are small become one.
 void Executor::merge() {
   std::vector<const Prepared*> small;
+  std::set<size_t> follows;  // of the launch that comes next
+  const auto add = [&](const Prepared& one) {
+    all_.push_back(one);
+    all_.back().made.follows.assign(follows.begin(), follows.end());
+    follows.clear();
+  };
   const auto end_small = [&] {
-    if (small.size() == 1) all_.push_back(*small[0]);
+    if (small.size() == 1) add(*small[0]);
     if (small.size() > 1) {
       const Launch& launch = merged_.emplace_back(merged(launches_of(small)));
       std::vector<Address> addresses;
       for (const Prepared* one : small) addresses.insert(addresses.end(), one->addresses.begin(), one->addresses.end());
       addresses.resize(launch.pointers.size());
-      all_.push_back(prepared(launch, std::move(addresses)));
+      add(prepared(launch, std::move(addresses)));
     }
     small.clear();
   };
-  for (const Prepared* one : single_launches()) {
-    if (!is_small(*one->launch)) {
+  // Adds a launch that follows others; returns its position.
+  const auto append = [&](const Prepared& one, const std::vector<size_t>& others) {
+    small.push_back(&one);
+    const bool is_small = cuda::is_small(*one.launch);
+    if (small.size() > 1 && (!is_small || argument_bytes(launches_of(small)) > kMostArguments)) {
+      small.pop_back();
       end_small();
-      all_.push_back(*one);
-      continue;
+      small.push_back(&one);
     }
-    small.push_back(one);
-    if (argument_bytes(launches_of(small)) <= kMostArguments) continue;
-    small.pop_back();
-    end_small();
-    small.push_back(one);
+    const size_t position = all_.size();
+    for (const size_t other : others) {
+      if (other != position) follows.insert(other);
+    }
+    if (!is_small) end_small();
+    return position;
+  };
+
+  std::optional<size_t> last;
+  const auto append_all = [&](const std::vector<Prepared>& launches, std::vector<size_t> others) {
+    for (const Prepared& one : launches) {
+      last = append(one, others);
+      others = {*last};
+    }
+  };
+  append_all(before_, {});
+  const std::optional<size_t> feeds = last;
+  std::vector<std::optional<size_t>> of_steps;  // the positions of their last launches
+  for (const Step& step : plan_.steps) {
+    std::vector<size_t> others;
+    for (const size_t other : step.follows) {
+      if (of_steps[other]) others.push_back(*of_steps[other]);
+    }
+    const bool reads_feeds = std::any_of(step.operands.begin(), step.operands.end(),
+                                         [](const Place& place) { return place.kind == Place::Kind::kFeed; });
+    if (feeds && reads_feeds) others.push_back(*feeds);
+    last.reset();
+    if (const auto found = prepared_.find(&step); found != prepared_.end()) append_all(found->second, others);
+    of_steps.push_back(last);
   }
+  // What is behind the steps follows all that nothing else follows.
+  std::set<size_t> ends;
+  for (size_t i = 0; i < all_.size() + (small.empty() ? 0 : 1); ++i) {
+    ends.insert(i);
+    for (const size_t other : i < all_.size() ? all_[i].made.follows : std::vector(follows.begin(), follows.end())) {
+      ends.erase(other);
+    }
+  }
+  append_all(behind_, {ends.begin(), ends.end()});
   end_small();
 }
 

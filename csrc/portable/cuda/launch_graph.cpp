@@ -27,9 +27,9 @@ LaunchGraph::LaunchGraph(const Context& context, const std::vector<const Prepare
     void* arguments[] = {bytes_of(*launch)};
     const CUDA_KERNEL_NODE_PARAMS node = node_of(*launch, arguments);
     CUgraphNode made = nullptr;
-    const CUgraphNode* const before = nodes_.empty() ? nullptr : &nodes_.back();
-    driver.check(driver.graph_add_kernel(&made, graph_, before, before == nullptr ? 0 : 1, &node),
-                 "cuGraphAddKernelNode");
+    std::vector<CUgraphNode> before;
+    for (const size_t position : launch->follows) before.push_back(nodes_[position]);
+    driver.check(driver.graph_add_kernel(&made, graph_, before.data(), before.size(), &node), "cuGraphAddKernelNode");
     nodes_.push_back(made);
   }
   driver.check(driver.graph_instantiate(&made_, graph_, 0), "cuGraphInstantiate");

@@ -12,11 +12,12 @@ struct PreparedLaunch {
   CUfunction function = nullptr;
   unsigned blocks = 1, rows = 1, threads = 1;
   std::vector<uint64_t> arguments;
+  std::vector<size_t> follows = {};  // the positions, ascending, of the launches that must end before this one begins
 };
 
 class LaunchGraph {
  public:
-  // Each launch begins when the one before has ended. Throws std::runtime_error or std::bad_alloc.
+  // Throws std::runtime_error or std::bad_alloc.
   LaunchGraph(const Context& context, const std::vector<const PreparedLaunch*>& launches);
   // No launch of the graph may be in flight.
   ~LaunchGraph();
