@@ -65,6 +65,7 @@ class Groups {
     for (uint32_t i = 0; i < ops_.size(); ++i) {
       if (leads_[i] && policy_.gathers(*ops_[i])) gather(i);
     }
+    join_reductions();
     join_strangers();
   }
 
@@ -89,6 +90,8 @@ class Groups {
   }
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;  // no group
+
   uint32_t find(uint32_t g) const {
     while (merged_[g] != g) g = merged_[g] = merged_[merged_[g]];
     return g;
@@ -100,16 +103,32 @@ class Groups {
     const Op& op = *ops_[i];
     for (const Value& v : op.operands) {
       if (!has(v.op)) continue;
-      const uint32_t producer = group_of(v.op), own = find(i);
+      const uint32_t own = find(i), computes = group_of(v.op);
+      // An op that leads, perhaps behind a reshape that its group does not have yet.
+      const Op* const source = v.op->info().facts.renames ? v.op->operands[0].op : v.op;
+      const bool has_led = has(source) && leads(source) && members_[group_of(source)].size() > 1;
+      const uint32_t producer = has_led ? group_of(source) : computes;
       if (producer == own || tiles_[producer] + tiles_[own] > policy_.most_values()) continue;
       if (leaders_[producer] + leaders_[own] > 1) continue;
-      const bool has_led = leads(v.op) && members_[producer].size() > 1;
-      if (policy_.folds(*v.op) || policy_.joins(*v.op) || has_led) {
+      if (producer != computes) {
+        if (can_reshape(v, producer, own)) {
+          merge(producer, computes);
+          merge(producer, own);
+        }
+      } else if (policy_.folds(*v.op) || policy_.joins(*v.op) || has_led) {
         if (fit(v, producer, own) && !is_cyclic(producer, own)) merge(producer, own);
       } else if (leaders_[own] == 0 && !has_rows_[own] && v.shape() == *shapes_[own]) {
         join_leader(v, own);
       }
     }
+  }
+
+  // True if the reshape `v` of a value of `producer`, whose op leads, and `own` can join that group.
+  bool can_reshape(Value v, uint32_t producer, uint32_t own) {
+    const uint32_t reshape = group_of(v.op);
+    return members_[reshape].size() == 1 && v.shape() == *shapes_[own] && !has_rows_[producer] && !has_rows_[own] &&
+           v.shape().element_count() == shapes_[producer]->element_count() && !is_cyclic(reshape, own) &&
+           !is_cyclic(producer, own, reshape) && !has_way(producer, reshape);
   }
 
   // True if one kernel can compute both groups, of which one uses the other's value `v`: they have values of one shape,
@@ -130,12 +149,16 @@ class Groups {
   // get its value from the group.
   void join_leader(Value v, uint32_t own) {
     const Op* leader = v.op;
-    const auto may_join = [&](const Op* op) {
+    const auto may_join = [&](const Op* op, uint32_t between) {
       if (!has(op) || members_[group_of(op)].size() > 1) return false;
-      return uses_[index_.at(op)] == 1 || (policy_.writes_leaders() && !is_cyclic(group_of(op), own));
+      return uses_[index_.at(op)] == 1 || (policy_.writes_leaders() && !is_cyclic(group_of(op), own, between));
     };
-    if (leader->info().facts.renames && may_join(leader)) leader = leader->operands[0].op;
-    if (!may_join(leader) || !leads(leader)) return;
+    uint32_t reshape = kNone;
+    if (leader->info().facts.renames && may_join(leader, kNone)) {
+      reshape = group_of(leader);
+      leader = leader->operands[0].op;
+    }
+    if (!may_join(leader, reshape) || !leads(leader)) return;
     merge(own, group_of(leader));
     if (leader != v.op) merge(own, group_of(v.op));
     leaders_[own] = 1;
@@ -162,6 +185,22 @@ class Groups {
     gathers_[producer] = &reduction;
   }
 
+  // Joins reductions along the same axes of values that one group computes.
+  void join_reductions() {
+    std::map<uint32_t, uint32_t> firsts;  // by that group
+    for (uint32_t i = 0; i < ops_.size(); ++i) {
+      const uint32_t own = find(i);
+      const Value v = ops_[i]->operands.empty() ? Value{} : ops_[i]->operands[0];
+      if (!leads_[i] || !policy_.gathers(*ops_[i]) || gathers_[own] != nullptr || !has(v.op)) continue;
+      const auto [it, is_first] = firsts.emplace(group_of(v.op), i);
+      const Op& first = *ops_[it->second];
+      const uint32_t other = find(it->second);
+      if (is_first || other == own || tiles_[other] + tiles_[own] > policy_.most_values()) continue;
+      if (first.operands[0].shape() != v.shape() || first.results[0].shape != ops_[i]->results[0].shape) continue;
+      if (!has_way(other, own) && !has_way(own, other)) merge(other, own);
+    }
+  }
+
   // Joins groups of elementwise ops of one shape that do not feed each other.
   void join_strangers() {
     std::map<ir::Dims, uint32_t> last;  // group, by shape
@@ -181,41 +220,42 @@ class Groups {
   // True if `own` depends on `producer` by way of a third group, or if the op that leads `own` needs all of `producer`.
   // The search alternates between both ends. If it takes too many steps it returns true, which only keeps the groups
   // apart.
-  bool is_cyclic(uint32_t producer, uint32_t own) {
+  bool is_cyclic(uint32_t producer, uint32_t own, uint32_t between = kNone) {
     for (const Op* op : members_[own]) {
       if (!leads(op)) continue;
       for (const uint32_t g : used_by(op)) {
         if (g == producer) return true;
       }
     }
-    return has_way(producer, own);
+    return has_way(producer, own, between);
   }
 
-  // True if `own` depends on `producer` by way of a third group. The search alternates between both ends. If it takes
-  // too many steps it returns true, which only keeps the groups apart.
-  bool has_way(uint32_t producer, uint32_t own) {
+  // True if `own` depends on `producer` by way of a third group, other than `between`. The search alternates between
+  // both ends. If it takes too many steps it returns true, which only keeps the groups apart.
+  bool has_way(uint32_t producer, uint32_t own, uint32_t between = kNone) {
     constexpr int kMostSteps = 512;
     ++search_;
     std::vector<uint32_t> behind_producer = {producer}, before_own = {own};
     for (int step = 0; step < kMostSteps; ++step) {
       if (behind_producer.empty() || before_own.empty()) return false;
-      if (extend(behind_producer, users_, 0, producer, own) || extend(before_own, inputs_, 1, own, producer)) {
+      if (extend(behind_producer, users_, 0, producer, own, between) ||
+          extend(before_own, inputs_, 1, own, producer, between)) {
         return true;
       }
     }
     return true;
   }
 
-  // Takes the last group of `ways` and adds its neighbours, except the direct one from `start` to `goal`. Returns true
-  // if the search from the other side has reached one of them.
+  // Takes the last group of `ways` and adds its neighbours, except `between` and the direct one from `start` to `goal`.
+  // Returns true if the search from the other side has reached one of them.
   bool extend(std::vector<uint32_t>& ways, const std::vector<std::vector<uint32_t>>& neighbours, size_t side,
-              uint32_t start, uint32_t goal) {
+              uint32_t start, uint32_t goal, uint32_t between) {
     const uint32_t g = ways.back();
     ways.pop_back();
     for (const Op* op : members_[g]) {
       for (const uint32_t i : neighbours[index_.at(op)]) {
         const uint32_t next = find(i);
-        if (next == start || (g == start && next == goal) || seen_[next][side] == search_) continue;
+        if (next == start || next == between || (g == start && next == goal) || seen_[next][side] == search_) continue;
         if (next == goal || seen_[next][1 - side] == search_) return true;
         seen_[next][side] = search_;
         ways.push_back(next);

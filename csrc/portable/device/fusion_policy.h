@@ -29,7 +29,7 @@ class FusionPolicy {
   // True if the op may have other users after all: the `fused` op writes its value for them.
   virtual bool writes_leaders() const { return false; }
   // True if the op, a reduction that leads, may be computed with the elementwise ops that compute its operand, and with
-  // other such reductions of values of the same shape along the same axes.
+  // other such reductions of that or of values of the same shape along the same axes.
   virtual bool gathers(const ir::Op& /*reduction*/) const { return false; }
 };
 

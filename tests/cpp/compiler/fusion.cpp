@@ -460,6 +460,26 @@ TEST(Fuse, GathersWhatColumnsSum) {
   EXPECT_EQ(kinds(begin + others, Gathering()).size(), 3);
 }
 
+TEST(Fuse, JoinsReductionsOfWhatOneGroupComputes) {
+  const std::string begin =
+      "graph {\n  %0 = placeholder() {shape = (6, 6), dtype = float32} : float32(6, 6)"
+      "\n  %1 = placeholder() {shape = (6,), dtype = float32} : float32(6,)"
+      "\n  %2 = matmul(%0, %0) {transpose_a = false, transpose_b = false} : float32(6, 6)"
+      "\n  %3 = relu(%2) : float32(6, 6)\n  %4 = square(%2) : float32(6, 6)"
+      "\n  %5 = sum(%3) {axes = [0]} : float32(1, 6)";
+  const std::string end =
+      "\n  %7 = negative(%5) : float32(1, 6)\n  %8 = reshape(%5) {shape = (6,)} : float32(6,)"
+      "\n  %9 = add(%8, %1) : float32(6,)\n  %10 = tanh(%6) : float32(1, 6)\n  return (%7, %9, %10, %3)\n}\n";
+  const std::string largest = "\n  %6 = max(%4) {axes = [0]} : float32(1, 6)";
+  EXPECT_EQ(kinds(begin + largest + end, Gathering()),
+            (Kinds{"fused matmul relu square", "fused sum max negative reshape add tanh"}));
+  // A group that needs the sums comes behind them.
+  const std::string behind =
+      "\n  %6 = max(%4) {axes = [0]} : float32(1, 6)\n  %7 = matmul(%5, %0) {transpose_a = false, transpose_b = false} "
+      ": float32(1, 6)\n  %8 = add(%6, %7) : float32(1, 6)\n  return (%8)\n}\n";
+  EXPECT_EQ(kinds(begin + behind, Gathering()), (Kinds{"fused matmul relu square", "sum", "matmul", "fused max add"}));
+}
+
 TEST(Fuse, JoinsNumbersThatDoNotFeedEachOther) {
   const std::string text =
       "graph {\n  %0 = placeholder() {shape = (), dtype = float32} : float32()"

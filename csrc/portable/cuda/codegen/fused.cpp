@@ -131,9 +131,11 @@ Code gathered(const Op& fused, const std::vector<const Op*>& reductions) {
   };
   Code code = code_of_reductions(reductions, make_source, finish_of(writer, behind, "const Fold::Number&", others));
   code.in_place = true;
-  // Several elements need a value that broadcasts.
+  // Several elements need a value that broadcasts, and a variance reads its first element again.
+  const bool reads_again =
+      std::any_of(reductions.begin(), reductions.end(), [](const Op* op) { return op->code == ir::OpCode::variance; });
   for (const Import& import : before.imports) {
-    if (import.value.shape() != shape) code.lasting.push_back(number_of_operand(fused, import.value));
+    if (reads_again || import.value.shape() != shape) code.lasting.push_back(number_of_operand(fused, import.value));
   }
   return code;
 }

@@ -53,8 +53,7 @@ bool leads(const Op& op) {
 }
 
 bool gathers(const Op& op) {
-  // A variance reads its first element again.
-  const bool is_plain = op.info().family == ir::Family::kReduction || op.code == OpCode::mean;
+  const bool is_plain = op.info().family == ir::Family::kReduction || op.info().family == ir::Family::kMoment;
   return is_plain && leads(op) && op.results[0].shape.element_count() < op.operands[0].shape().element_count();
 }
 

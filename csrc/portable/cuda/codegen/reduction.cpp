@@ -219,9 +219,13 @@ struct Reduced {
   }
 };
 
-// `declaration` declares the fold if it is no template of the library; `bytes` is the size of its All.
-Code reduction(const Op& op, const Maker& source, const Maker& finish, const std::string& declaration,
-               const std::string& fold, size_t bytes) {
+// A fold: its type, what declares that if the library does not, and the size of its All.
+struct Fold {
+  std::string type, declaration = {};
+  size_t bytes;
+};
+
+Code reduction(const Op& op, const Maker& source, const Maker& finish, const Fold& fold) {
   const Reduced axes(op.operands[0].shape().dims(), op.results[0].shape.dims());
   const int64_t results = op.results[0].shape.element_count(), count = axes.reduced.count();
   Code code;
@@ -244,11 +248,12 @@ Code reduction(const Op& op, const Maker& source, const Maker& finish, const std
   axes.reduced.append_to(numbers);
   Launch launch = launch_for(results * lanes, {kReduction}, "", {}, numbers);
   const std::string from = add(launch, source), at_parts = "p[" + std::to_string(launch.pointers.size()) + "]",
-                    ranks = fold + ", " + std::to_string(axes.kept.rank()) + ", " + std::to_string(axes.reduced.rank()),
+                    ranks = fold.type + ", " + std::to_string(axes.kept.rank()) + ", " +
+                            std::to_string(axes.reduced.rank()),
                     by_columns = ranks + ", " + std::to_string(columns);
   const auto body = [&](const std::string& function, const std::string& to_parts, const std::string& functions) {
-    return declaration + "  " + function + ">((typename " + fold + "::All*)" + to_parts + ", n, " + from + ", " +
-           functions + ");\n";
+    return fold.declaration + "  " + function + ">((typename " + fold.type + "::All*)" + to_parts + ", n, " + from +
+           ", " + functions + ");\n";
   };
   const std::string function = by_blocks ? "reduce_by_blocks<" + ranks : "reduce_by_columns<" + by_columns;
   Launch merge = launch;
@@ -260,7 +265,7 @@ Code reduction(const Op& op, const Maker& source, const Maker& finish, const std
     code.launches.push_back(std::move(launch));
     return code;
   }
-  code.scratch = static_cast<size_t>(parts * results) * bytes;
+  code.scratch = static_cast<size_t>(parts * results) * fold.bytes;
   launch.pointers.push_back(scratch(0));
   merge.pointers.push_back(scratch(0));
   launch.body = body(function, at_parts, "[](i64) { return 0; }, [](i64, int, auto) {}");
@@ -291,29 +296,23 @@ Folding folding_of(const Op& op) {
   return folding;
 }
 
-Code code_of_reduction(const Op& op, const Maker& finish) {
-  const std::string element = element_of(op.operands[0].dtype());
-  const Maker source = [&](size_t pointers, size_t) {
-    return Functions{{},
-                     "[&](i64 i) { return load((const " + element + "*)p[" + std::to_string(pointers) + "], i); }",
-                     {operand(0)},
-                     {}};
-  };
+namespace {
+
+// `name` is a name for a type of its own.
+Fold fold_of(const Op& op, const std::string& name) {
+  const std::string element = element_of(op.operands[0].dtype()), number = number_of(op.operands[0].dtype());
   switch (op.info().family) {
     case ir::Family::kMoment: {
-      const std::string name =
-          std::string(is_floating(op) ? "" : "Whole") + (op.code == OpCode::mean ? "Mean" : "Variance");
-      return reduction(op, source, finish, "", name + "<" + element + ">", 32);
+      const std::string moment = op.code == OpCode::mean ? "Mean" : "Variance";
+      return {(is_floating(op) ? "" : "Whole") + moment + "<" + element + ">", {}, 32};
     }
     case ir::Family::kArgReduction:
-      return reduction(op, source, finish, "", "Best<" + element + (op.code == OpCode::argmax ? ", true>" : ", false>"),
-                       16);
+      return {"Best<" + element + (op.code == OpCode::argmax ? ", true>" : ", false>"), {}, 16};
     default: break;
   }
   const Folding folding = folding_of(op);
-  const std::string number = number_of(op.operands[0].dtype());
   const std::string declaration = filled(
-      "  struct Fold {\n"
+      "  struct @ {\n"
       "    enum { kNeedsFirst = false };\n"
       "    typedef @ Number;\n"
       "    typedef @ All;\n"
@@ -322,41 +321,51 @@ Code code_of_reduction(const Op& op, const Maker& finish) {
       "    __device__ static All add(All a, @ x, i64, @) { return merge(a, (All)x); }\n"
       "    __device__ static @ number(All all, i64, @) { return (@)all; }\n"
       "  };\n",
-      {number, folding.all, folding.init, folding.combine, number, number, number, number, number});
-  return reduction(op, source, finish, declaration, "Fold", 8);
+      {name, number, folding.all, folding.init, folding.combine, number, number, number, number, number});
+  return {name, declaration, 8};
+}
+
+}  // namespace
+
+Code code_of_reduction(const Op& op, const Maker& finish) {
+  const std::string element = element_of(op.operands[0].dtype());
+  const Maker source = [&](size_t pointers, size_t) {
+    return Functions{{},
+                     "[&](i64 i) { return load((const " + element + "*)p[" + std::to_string(pointers) + "], i); }",
+                     {operand(0)},
+                     {}};
+  };
+  return reduction(op, source, finish, fold_of(op, "Fold"));
 }
 
 Code code_of_reductions(const std::vector<const Op*>& ops, const Maker& source, const Maker& finish) {
-  std::string numbers, alls, none, merged, added, results;
+  Fold all{"Fold", {}, 0};
+  std::string needs, numbers, alls, none, merged, added, results;
   for (size_t i = 0; i < ops.size(); ++i) {
-    const bool is_mean = ops[i]->code == OpCode::mean;
-    const Folding folding = is_mean ? Folding{"0", "a + b", "double"} : folding_of(*ops[i]);
-    const std::string x = "x" + std::to_string(i), separator = i > 0 ? ", " : "";
-    const auto combined = [&](const std::string& a, const std::string& b) {
-      return filled("[](@ a, @ b) { const @ d = 0; (void)d; return (@)(@); }(@, (@)@)",
-                    {folding.all, folding.all, folding.all, folding.all, folding.combine, a, folding.all, b});
-    };
-    numbers += number_of(ops[i]->operands[0].dtype()) + " " + x + "; ";
-    alls += folding.all + " " + x + "; ";
-    none +=
-        separator + filled("[] { const @ d = 0; (void)d; return (@)(@); }()", {folding.all, folding.all, folding.init});
-    merged += separator + combined("all." + x, "other." + x);
-    added += separator + combined("all." + x, "number." + x);
-    results +=
-        separator + "(" + number_of(ops[i]->results[0].dtype) + ")(all." + x + (is_mean ? " / (double)count)" : ")");
+    const std::string number = std::to_string(i), separator = i > 0 ? ", " : "";
+    const Fold fold = fold_of(*ops[i], "Fold" + number);
+    all.declaration += fold.declaration;
+    all.bytes += fold.bytes;
+    needs += (i > 0 ? " || " : "") + filled("(bool)@::kNeedsFirst", {fold.type});
+    numbers += filled("@::Number x@; ", {fold.type, number});
+    alls += filled("@::All x@; ", {fold.type, number});
+    none += separator + filled("@::none()", {fold.type});
+    merged += separator + filled("@::merge(a.x@, b.x@)", {fold.type, number, number});
+    added += separator + filled("@::add(all.x@, x.x@, i, first.x@)", {fold.type, number, number, number});
+    results += separator + filled("@::number(all.x@, count, first.x@)", {fold.type, number, number});
   }
-  const std::string declaration = filled(
+  all.declaration += filled(
       "  struct Fold {\n"
-      "    enum { kNeedsFirst = false };\n"
+      "    enum { kNeedsFirst = @ };\n"
       "    struct Number { @};\n"
       "    struct All { @};\n"
       "    __device__ static All none() { return All{@}; }\n"
-      "    __device__ static All merge(All all, All other) { return All{@}; }\n"
-      "    __device__ static All add(All all, Number number, i64, Number) { return All{@}; }\n"
-      "    __device__ static Number number(All all, i64 count, Number) { return Number{@}; }\n"
+      "    __device__ static All merge(All a, All b) { return All{@}; }\n"
+      "    __device__ static All add(All all, Number x, i64 i, Number first) { return All{@}; }\n"
+      "    __device__ static Number number(All all, i64 count, Number first) { return Number{@}; }\n"
       "  };\n",
-      {numbers, alls, none, merged, added, results});
-  return reduction(*ops[0], source, finish, declaration, "Fold", 8 * ops.size());
+      {needs, numbers, alls, none, merged, added, results});
+  return reduction(*ops[0], source, finish, all);
 }
 
 Code code_of_reduction(const Op& op) { return code_of_reduction(op, storing(op)); }
