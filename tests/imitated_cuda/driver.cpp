@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <xmmintrin.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,7 +27,7 @@ struct Index {
 // What the compiled text sees of the running thread (the beginning of its source, in nvrtc.cpp).
 struct Running {
   Index thread, block, block_size, grid;
-  void (*barrier)();
+  void (*barrier)(int number, unsigned threads);
 };
 
 struct Function {
@@ -46,6 +47,7 @@ class Fibers {
     arguments_ = arguments;
     while (fibers_.size() < threads) fibers_.push_back(std::make_unique<Fiber>());
     for (unsigned i = 0; i < threads; ++i) fibers_[i]->ended = false;
+    barriers_ = {};
     for (bool any = true; any;) {
       any = false;
       for (unsigned i = 0; i < threads; ++i) {
@@ -62,9 +64,15 @@ class Fibers {
     static Fibers& fibers = *new Fibers;
     return fibers;
   }
-  static void barrier() { all().pause(); }
+  // Returns when so many threads have come to the barrier.
+  static void barrier(int number, unsigned threads) { all().wait_at(number, threads); }
 
  private:
+  struct Barrier {
+    unsigned waiting = 0;
+    size_t rounds = 0;  // how often all have come
+  };
+  static constexpr size_t kBarriers = 1 + 1024 / 32;  // of the block, then of its warps
   struct Fiber {
     jmp_buf place;
     std::unique_ptr<char[]> stack;
@@ -83,6 +91,15 @@ class Fibers {
     makecontext(&context, &Fibers::serve, 0);
     setcontext(&context);
   }
+  void wait_at(int number, unsigned threads) {
+    Barrier& barrier = barriers_[static_cast<size_t>(number)];
+    const size_t round = barrier.rounds;
+    if (++barrier.waiting == threads) {
+      barrier.waiting = 0;
+      ++barrier.rounds;
+    }
+    while (barrier.rounds == round) pause();
+  }
   void pause() {
     if (_setjmp(fibers_[current_]->place) == 0) _longjmp(scheduler_, 1);
   }
@@ -96,6 +113,7 @@ class Fibers {
   }
 
   std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::array<Barrier, kBarriers> barriers_;
   jmp_buf scheduler_;
   size_t current_ = 0;
   const Function* function_ = nullptr;

@@ -29,7 +29,7 @@ struct Index { unsigned x, y, z; };
 struct __align__(16) float4 { float x, y, z, w; };
 static inline float4 make_float4(float x, float y, float z, float w) { return float4{x, y, z, w}; }
 extern "C" {
-struct Running { Index thread, block, block_size, grid; void (*barrier)(); } running;
+struct Running { Index thread, block, block_size, grid; void (*barrier)(int number, unsigned threads); } running;
 }
 #define threadIdx running.thread
 #define blockIdx running.block
@@ -37,24 +37,30 @@ struct Running { Index thread, block, block_size, grid; void (*barrier)(); } run
 #define gridDim running.grid
 
 static int block_or;
-static inline void __syncthreads() {
+// Waits until so many threads have come to this barrier.
+static inline void wait_at(int number, unsigned threads) {
   // The thread is another one meanwhile.
   const Index own = running.thread;
-  running.barrier();
+  running.barrier(number, threads);
   running.thread = own;
 }
+static inline void __syncthreads() { wait_at(0, blockDim.x); }
 static inline void __threadfence_system() {}
-static inline void __syncwarp() { __syncthreads(); }  // all warps of a block come here as often
-// All warps of a block come here as often. Calls use two places in turn, so one barrier is enough.
-static inline unsigned __shfl_down_sync(unsigned, unsigned value, int by) {
-  static unsigned all[2][1024];
-  static int calls[1024];
-  const int thread = running.thread.x;
+static inline void __syncwarp() { wait_at(1 + threadIdx.x / 32, blockDim.x < 32 ? blockDim.x : 32); }
+// The value of the thread of this warp with a number. Calls use two places in turn, so one barrier is enough.
+static inline unsigned from_thread(unsigned value, int number) {
+  static unsigned all[2][256];
+  static int calls[256];
+  const int thread = threadIdx.x;
   unsigned* const own = all[calls[thread]++ % 2];
   own[thread] = value;
-  __syncthreads();
-  return thread % 32 + by < 32 ? own[thread + by] : value;
+  __syncwarp();
+  return number < 32 ? own[thread / 32 * 32 + number] : value;
 }
+static inline unsigned __shfl_down_sync(unsigned, unsigned value, int by) {
+  return from_thread(value, threadIdx.x % 32 + by);
+}
+static inline unsigned __shfl_sync(unsigned, unsigned value, int number) { return from_thread(value, number); }
 static inline int __syncthreads_or(int value) {
   block_or |= value != 0;
   __syncthreads();
@@ -143,7 +149,7 @@ extern "C" {
 
 int nvrtcVersion(int* major, int* minor) {
   *major = 0;  // no version of NVIDIA's
-  *minor = 4;
+  *minor = 5;
   return 0;
 }
 const char* nvrtcGetErrorString(int) { return "g++ failed"; }

@@ -1,5 +1,6 @@
 // `fused` ops with values for each row of their shape, such as reductions and softmax along the last axis and what is
-// computed from them. A block computes a row, and its threads keep their elements of all values in registers.
+// computed from them. A block, or for a short row a warp, computes a row, and its threads keep their elements of all
+// values in registers.
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
@@ -19,36 +20,58 @@ using ir::Value;
 
 // The longest rows.
 constexpr int64_t kMostInRow = 2048;
+// The longest rows that a warp computes.
+constexpr int64_t kMostOfWarp = 128;
+
+constexpr char kRows[] = R"cuda(
+// THREADS neighbouring threads compute a row: a warp, or a block of 256.
+template <int THREADS>
+struct RowThreads {
+  static const int kThreads = THREADS, kAtOnce = 256 / THREADS;  // rows of a block
+  __device__ static int thread() { return threadIdx.x % THREADS; }
+  __device__ static i64 first_row() { return (i64)blockIdx.x * kAtOnce + threadIdx.x / THREADS; }
+  __device__ static i64 row_step() { return (i64)gridDim.x * kAtOnce; }
+  template <class A, class Merge>
+  __device__ static A merged(A own, const Merge& merge) {
+    if (THREADS > 32) return merged_in_block(own, (A*)shared_memory<256 * 8>(), merge);
+#pragma unroll
+    for (int by = 16; by > 0; by /= 2) own = merge(own, from_neighbour(own, by));
+    return from_first(own);
+  }
+};
+)cuda";
 
 constexpr char kRowSoftmax[] = R"cuda(
 struct Peak { float value; int at; };
 
 // What the softmax of a row needs, of which a thread has COUNT elements. The greatest element adds 1 to the sum of
 // exponentials: that is kept apart, because it would hide a small sum of the others.
-template <int COUNT>
+template <class Threads, int COUNT>
 struct RowSoftmax {
   float greatest;
   double others;
 
-  __device__ RowSoftmax(const float (&x)[COUNT], i64 length, char* shared) {
+  template <class At>
+  __device__ RowSoftmax(const float (&x)[COUNT], i64 length, const At& place) {
     Peak own = {0, -1};
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
-      const int at = threadIdx.x + k * blockDim.x;
+      const int at = (int)place(k);
       if (at < length && x[k] == x[k] && (own.at < 0 || x[k] > own.value)) own = Peak{x[k], at};
     }
-    const Peak all = merged_in_block(own, (Peak*)shared, [](Peak a, Peak b) {
-      if (a.at < 0 || b.at < 0) return a.at < 0 ? b : a;
-      return b.value > a.value || (b.value == a.value && b.at < a.at) ? b : a;
+    const Peak all = Threads::merged(own, [](Peak a, Peak b) {
+      const bool is_greater = (b.value > a.value) | ((b.value == a.value) & (b.at < a.at));
+      const bool is_b = (b.at >= 0) & ((a.at < 0) | is_greater);
+      return Peak{is_b ? b.value : a.value, is_b ? b.at : a.at};
     });
     greatest = all.value;
     double sum = 0;
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
-      const int at = threadIdx.x + k * blockDim.x;
+      const int at = (int)place(k);
       if (at < length && at != all.at) sum += expf(x[k] - greatest);
     }
-    others = merged_in_block(sum, (double*)shared, [](double a, double b) { return a + b; });
+    others = Threads::merged(sum, [](double a, double b) { return a + b; });
   }
 };
 )cuda";
@@ -83,8 +106,8 @@ class RowsWriter {
     length_ = dims.back();
     rows_ = shape_.element_count() / length_;
     launch_.numbers = {rows_, length_};
-    launch_.threads = length_ <= 32 ? 32 : length_ <= 64 ? 64 : length_ <= 128 ? 128 : 256;
-    launch_.blocks = static_cast<unsigned>(std::min<int64_t>(rows_, 1 << 16));
+    threads_ = length_ <= kMostOfWarp ? 32 : 256;
+    launch_.blocks = blocks_for(rows_ * threads_);
   }
 
   Code code() {
@@ -100,17 +123,19 @@ class RowsWriter {
         writer_.text += for_elements("      if (at(k) < n[1]) store(" + to + ", row * n[1] + at(k), " +
                                      array(results[i]) + "[k]);\n");
       } else {
-        writer_.text += "    if (threadIdx.x == 0) store(" + to + ", row, " + writer_.name(results[i]) + ");\n";
+        writer_.text += "    if (Threads::thread() == 0) store(" + to + ", row, " + writer_.name(results[i]) + ");\n";
         writes_rows = true;
       }
     }
-    const auto count = std::bit_ceil(static_cast<uint64_t>((length_ + launch_.threads - 1) / launch_.threads));
-    launch_.body = "  const int kCount = " + std::to_string(count) + ";\n" +
-                   (folds_ ? "  char* const shared = shared_memory<256 * 8>();\n" : "") +
-                   "  const auto at = [](int k) { return (i64)(threadIdx.x + k * blockDim.x); };\n"
-                   "  for (i64 row = blockIdx.x; row < n[0]; row += gridDim.x) {\n" +
-                   writer_.text + "  }\n";
+    const auto count = std::bit_ceil(static_cast<uint64_t>((length_ + threads_ - 1) / threads_));
+    launch_.body = filled(
+        "  typedef RowThreads<@> Threads;\n"
+        "  const int kCount = @;\n"
+        "  const auto at = [](int k) { return (i64)(Threads::thread() + k * Threads::kThreads); };\n"
+        "  for (i64 row = Threads::first_row(); row < n[0]; row += Threads::row_step()) {\n@  }\n",
+        {std::to_string(threads_), std::to_string(count), writer_.text});
     launch_.libraries = writer_.libraries;
+    launch_.libraries.push_back(kRows);
     Code code;
     code.launches.push_back(std::move(launch_));
     // All threads read a row's values.
@@ -198,7 +223,7 @@ class RowsWriter {
                  folding.init + "; }");
     writer_.text += for_elements("      if (at(k) < n[1]) " + name + " = (" + merge + ")(" + name + ", (" +
                                  folding.all + ")(" + term + "));\n");
-    writer_.line(name + " = merged_in_block(" + name + ", (" + folding.all + "*)shared, " + merge + ")");
+    writer_.line(name + " = Threads::merged(" + name + ", " + merge + ")");
     return name;
   }
 
@@ -212,7 +237,7 @@ class RowsWriter {
     const std::string own = writer_.name(op.result()), row = "softmax_" + writer_.name(x);
     add_library(kRowSoftmax);
     if (softmaxes_.insert(x).second)
-      writer_.line("const RowSoftmax<kCount> " + row + "(" + array(x) + ", n[1], shared)");
+      writer_.line("const RowSoftmax<Threads, kCount> " + row + "(" + array(x) + ", n[1], at)");
     const std::string distance = array(x) + "[k] - " + row + ".greatest";
     if (op.code == OpCode::softmax_cross_entropy) {
       const std::string label = array(op.operands[1]) + "[k]", sum = "log_sum_" + own;
@@ -231,7 +256,6 @@ class RowsWriter {
   }
 
   void fold(const Op& op) {
-    folds_ = true;
     if (is_softmax(op)) return softmax(op);
     const Value x = op.operands[0];
     const std::string own = writer_.name(op.result()), term = array(x) + "[k]";
@@ -252,12 +276,11 @@ class RowsWriter {
 
   const Op& fused_;
   const Shape& shape_;
-  int64_t length_, rows_;
+  int64_t length_, rows_, threads_;
   Launch launch_;
   Writer writer_;
   ir::ValueMap<bool> whole_;                            // of the operands
   std::unordered_set<Value, ir::ValueHash> softmaxes_;  // whose rows are known
-  bool folds_ = false;
 };
 
 }  // namespace

@@ -286,6 +286,18 @@ __device__ inline A from_neighbour(A own, int by) {
   return own;
 }
 
+// The value of the first thread of this warp.
+template <class A>
+__device__ inline A from_first(A own) {
+  const int kWords = (sizeof(A) + 3) / 4;
+  unsigned words[kWords] = {};
+  memcpy(words, &own, sizeof(A));
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) words[i] = __shfl_sync(0xffffffffu, words[i], 0);
+  memcpy(&own, words, sizeof(A));
+  return own;
+}
+
 // Merges the values of each ACROSSth thread, always in the same order: in a warp by a tree, then one warp after the
 // other. All of these threads get the result. ACROSS is a power of two, blockDim.x a multiple of it and of 32.
 template <int ACROSS = 1, class A, class Merge>
