@@ -7,19 +7,32 @@ template <class M>
 struct SmallTile {
   float elements[4];
 
-  __device__ static int line_of(int i) { return M::kAlong ? (threadIdx.x + 256 * i) / 64 : threadIdx.x % 16; }
-  __device__ static int term_of(int i) { return M::kAlong ? threadIdx.x % 64 : threadIdx.x / 16 + 16 * i; }
-  __device__ void read(const M& matrix, i64 number, i64 first, i64 lines, i64 begin, i64 terms) {
+  // Threads have fours of neighbours in memory if the matrix has them.
+  __device__ static int line_of(int i) {
+    if (M::kAlong) return M::kWide ? threadIdx.x / 16 : threadIdx.x / 64 + 4 * i;
+    return M::kWide ? threadIdx.x % 4 * 4 + i : threadIdx.x % 16;
+  }
+  __device__ static int term_of(int i) {
+    if (M::kAlong) return M::kWide ? threadIdx.x % 16 * 4 + i : threadIdx.x % 64;
+    return M::kWide ? threadIdx.x / 4 : threadIdx.x / 16 + 16 * i;
+  }
+  // From a line and a term on, of which there are so many more.
+  __device__ void read(const M& matrix, int number, int first, int lines, int begin, int terms) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const i64 line = first + line_of(i), k = begin + term_of(i);
+    for (int i = 0; i < (M::kWide ? 1 : 4); ++i) {
+      const int line = line_of(i), k = term_of(i);
       bool is_there = line < lines && k < terms;
       const float* const from =
-          matrix.at(matrix.line(number, is_there ? line : 0), matrix.term(is_there ? k : 0), is_there);
-      elements[i] = is_there ? *from : 0;
+          matrix.at(matrix.line(number, is_there ? first + line : 0), matrix.term(is_there ? begin + k : 0), is_there);
+      if (M::kWide) {
+        const float4 four = is_there ? *(const float4*)from : make_float4(0, 0, 0, 0);
+        elements[0] = four.x, elements[1] = four.y, elements[2] = four.z, elements[3] = four.w;
+      } else {
+        elements[i] = is_there ? *from : 0;
+      }
     }
   }
-  __device__ void write(float (*tile)[65]) const {
+  __device__ void write(float (*tile)[68]) const {
 #pragma unroll
     for (int i = 0; i < 4; ++i) tile[line_of(i)][term_of(i)] = elements[i];
   }
@@ -29,35 +42,44 @@ struct SmallTile {
 template <class A, class B, class Places, class Read, class Write>
 __device__ inline void small_product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                      const ProductSize& size) {
-  float(*const left)[65] = (float(*)[65])shared_memory<2 * 16 * 65 * sizeof(float)>();
-  float(*const right)[65] = left + 16;
-  const i64 across = (size.columns + 15) / 16, tiles = across * ((size.rows + 15) / 16);
+  float(*const left)[68] = (float(*)[68])shared_memory<2 * 16 * 68 * sizeof(float)>();
+  float(*const right)[68] = left + 16;
+  const int rows = size.rows, columns = size.columns, inner = size.inner;
+  const unsigned across = (columns + 15) / 16, tiles = across * ((rows + 15) / 16), all = tiles * (int)size.matrices;
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-  for (i64 block = blockIdx.x; block < tiles * size.matrices; block += gridDim.x) {
-    const i64 matrix = quotient(block, tiles), tile = block - matrix * tiles, down = quotient(tile, across);
-    const i64 first_row = 16 * down, first_column = 16 * (tile - down * across);
+  for (unsigned block = blockIdx.x; block < all; block += gridDim.x) {
+    const unsigned matrix = block / tiles, tile = block % tiles;
+    const int first_row = 16 * (tile / across), first_column = 16 * (tile % across);
     SmallTile<A> next_left;
     SmallTile<B> next_right;
-    next_left.read(a, matrix, first_row, size.rows, 0, size.inner);
-    next_right.read(b, matrix, first_column, size.columns, 0, size.inner);
-    float sum = 0;
-    for (i64 k = 0; k < size.inner; k += 64) {
+    next_left.read(a, matrix, first_row, rows - first_row, 0, inner);
+    next_right.read(b, matrix, first_column, columns - first_column, 0, inner);
+    const int row = first_row + y, column = first_column + x;
+    const bool is_inside = row < rows && column < columns;
+    const i64 at = is_inside ? places.row(matrix, row) + places.column(matrix, column) : 0;
+    decltype(read(0)) got;
+    if (is_inside) got = read(at);
+    float4 sums = make_float4(0, 0, 0, 0);
+    for (int k = 0; k < inner; k += 64) {
+      const int rest = inner - k;
       __syncthreads();
       next_left.write(left);
       next_right.write(right);
       __syncthreads();
-      if (k + 64 < size.inner) {
-        next_left.read(a, matrix, first_row, size.rows, k + 64, size.inner);
-        next_right.read(b, matrix, first_column, size.columns, k + 64, size.inner);
+      if (rest > 64) {
+        next_left.read(a, matrix, first_row, rows - first_row, k + 64, rest - 64);
+        next_right.read(b, matrix, first_column, columns - first_column, k + 64, rest - 64);
       }
-#pragma unroll 16
-      for (int i = 0; i < 64; ++i) sum += left[y][i] * right[x][i];
+#pragma unroll 8
+      for (int i = 0; i < (rest < 64 ? rest : 64); i += 4) {
+        const float4 of_row = *(const float4*)(left[y] + i), of_column = *(const float4*)(right[x] + i);
+        sums.x += of_row.x * of_column.x;
+        sums.y += of_row.y * of_column.y;
+        sums.z += of_row.z * of_column.z;
+        sums.w += of_row.w * of_column.w;
+      }
     }
-    const i64 row = first_row + y, column = first_column + x;
-    if (row < size.rows && column < size.columns) {
-      const i64 at = places.row(matrix, row) + places.column(matrix, column);
-      write(at, read(at), sum);
-    }
+    if (is_inside) write(at, got, (sums.x + sums.y) + (sums.z + sums.w));
   }
 }
 )cuda";
