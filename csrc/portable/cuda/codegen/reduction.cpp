@@ -65,7 +65,7 @@ __device__ inline void reduce_by_blocks(typename Fold::All* parts, const i64* n,
                                         const Write& write) {
   char* const bytes = shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
-  const i64 part = blockIdx.y;
+  const i64 part = shape.parts > 1 ? blockIdx.y : 0;
   for (i64 result = blockIdx.x; result < shape.results; result += gridDim.x) {
     const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
     typename Fold::All all = elements.folded(shape.begin(part) + threadIdx.x, shape.end(part), blockDim.x);
@@ -80,7 +80,7 @@ __device__ inline void reduce_by_columns(typename Fold::All* parts, const i64* n
                                          const Read& read, const Write& write) {
   char* const bytes = shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
-  const i64 part = blockIdx.y;
+  const i64 part = shape.parts > 1 ? blockIdx.y : 0;
   const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
   for (i64 begin = blockIdx.x * (i64)ACROSS; begin < shape.results; begin += gridDim.x * (i64)ACROSS) {
     const bool is_inside = begin + column < shape.results;
@@ -233,8 +233,8 @@ Code reduction(const Op& op, const Maker& source, const Maker& finish, const Fol
   // Neighbouring threads should read neighbouring elements.
   const bool by_blocks = count >= 32 && axes.reduced.steps[0].back() == 1;
   const auto across = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(results, 32))));
-  constexpr int64_t kTerms = 8;  // of a thread, at least
-  const int64_t most = 256 / across, enough = std::max<int64_t>(count / kTerms, 1);
+  constexpr int64_t kTerms = 8, kTermsOfFew = 2, kFew = 1024;  // terms of a thread, at least
+  const int64_t most = 256 / across, enough = std::max<int64_t>(count / (results <= kFew ? kTermsOfFew : kTerms), 1);
   const int64_t lanes = by_blocks ? most : std::min<int64_t>(most, std::bit_floor(static_cast<uint64_t>(enough)));
   const int64_t columns = 256 / lanes;
   const int64_t blocks = std::min<int64_t>(by_blocks ? results : (results + columns - 1) / columns, 1 << 16);
