@@ -74,6 +74,7 @@ class CudaDevice final : public device::Device {
   bool has_unified_memory() const noexcept override { return false; }
   host::Status status() const override { return host::process_status(); }
 
+  // Steps that run side by side, in kernels of their own or between two barriers of a merged one.
   size_t lanes() const noexcept override { return 16; }
   size_t alignment() const noexcept override { return kAlignment; }
   size_t array_alignment() const noexcept override { return 16; }  // the most that a thread reads at once

@@ -135,11 +135,8 @@ void Executor::prepare(const std::vector<Step>& steps) {
         prepared_[&step].push_back(prepared(launch, std::move(addresses)));
       }
     } else if (step.kind == Step::Kind::kCopy) {
-      std::vector<Address> addresses(3 * kCopiesOfLaunch);
-      addresses[0] = address_of(step.operands[0]);
-      addresses[1] = address_of(step.results[0]);
-      addresses[2].offset = step.bytes;
-      prepared_[&step].push_back(prepared(copying(), std::move(addresses)));
+      prepared_[&step].push_back(prepared(
+          copying(1), {address_of(step.operands[0]), address_of(step.results[0]), {Base::kZero, 0, step.bytes}}));
     }
     for (const std::vector<Step>& region : step.regions) prepare(region);
   }
@@ -161,13 +158,10 @@ Executor::Address Executor::address_of(const Place& place) const {
 std::vector<Executor::Prepared> Executor::exchanges(size_t count, Base from, Base to, Base bytes) const {
   std::vector<Prepared> launches;
   for (size_t first = 0; first < count; first += kCopiesOfLaunch) {
-    std::vector<Address> addresses(3 * kCopiesOfLaunch);
-    for (size_t i = 0; i < std::min(count - first, kCopiesOfLaunch); ++i) {
-      addresses[3 * i] = {from, first + i, 0};
-      addresses[3 * i + 1] = {to, first + i, 0};
-      addresses[3 * i + 2] = {bytes, first + i, 0};
-    }
-    launches.push_back(prepared(copying(), std::move(addresses)));
+    const size_t own = std::min(count - first, kCopiesOfLaunch);
+    std::vector<Address> addresses;
+    for (size_t i = first; i < first + own; ++i) addresses.insert(addresses.end(), {{from, i}, {to, i}, {bytes, i}});
+    launches.push_back(prepared(copying(own), std::move(addresses)));
   }
   return launches;
 }
@@ -184,10 +178,13 @@ std::vector<Executor::Prepared*> Executor::single_launches() {
   return all;
 }
 
-// Makes all_ of the single launches. Neighbours that are small become one.
+// Makes all_ of the single launches. Neighbours that are small become one, with a barrier before each step that follows
+// one behind the last barrier; among steps of one block, a barrier of that block is enough.
 void Executor::merge() {
   std::vector<const Prepared*> small;
-  std::set<size_t> follows;  // of the launch that comes next
+  std::vector<MergedPart> parts;
+  size_t pointers = 0, first = 0, first_of_block = 0;  // the first step behind the last barrier, of all and of a block
+  std::set<size_t> follows;                            // of the launch that comes next
   const auto add = [&](const Prepared& one) {
     all_.push_back(one);
     all_.back().made.follows.assign(follows.begin(), follows.end());
@@ -196,52 +193,67 @@ void Executor::merge() {
   const auto end_small = [&] {
     if (small.size() == 1) add(*small[0]);
     if (small.size() > 1) {
-      const Launch& launch = merged_.emplace_back(merged(launches_of(small)));
+      const Launch& launch = merged_.emplace_back(merged(parts));
       std::vector<Address> addresses;
       for (const Prepared* one : small) addresses.insert(addresses.end(), one->addresses.begin(), one->addresses.end());
-      addresses.resize(launch.pointers.size());
       add(prepared(launch, std::move(addresses)));
     }
     small.clear();
+    parts.clear();
+    pointers = 0;
   };
-  // Adds a launch that follows others; returns its position.
-  const auto append = [&](const Prepared& one, const std::vector<size_t>& others) {
-    small.push_back(&one);
-    const bool is_small = cuda::is_small(*one.launch);
-    if (small.size() > 1 && (!is_small || argument_bytes(launches_of(small)) > kMostArguments)) {
-      small.pop_back();
-      end_small();
-      small.push_back(&one);
-    }
+  // Adds a launch of a step that follows other launches; returns its position.
+  const auto append = [&](const Prepared& one, size_t step, Waiting waiting, const std::vector<size_t>& others) {
+    const Launch& launch = *one.launch;
+    const bool is_full = small.size() == kMostParts || pointers + launch.pointers.size() > kMostPointers;
+    if (is_full || !is_small(launch)) end_small();
+    if (small.empty()) waiting = Waiting::kAll;
+    if (waiting == Waiting::kAll) first = step;
+    if (waiting != Waiting::kNone) first_of_block = step;
     const size_t position = all_.size();
     for (const size_t other : others) {
       if (other != position) follows.insert(other);
     }
-    if (!is_small) end_small();
+    small.push_back(&one);
+    parts.push_back({&launch, waiting});
+    pointers += launch.pointers.size();
+    if (!is_small(launch)) end_small();
     return position;
   };
-
-  std::optional<size_t> last;
-  const auto append_all = [&](const std::vector<Prepared>& launches, std::vector<size_t> others) {
-    for (const Prepared& one : launches) {
-      last = append(one, others);
-      others = {*last};
-    }
+  const auto is_block = [&](const Step& step) {
+    const auto found = prepared_.find(&step);
+    return found == prepared_.end() || std::all_of(found->second.begin(), found->second.end(),
+                                                   [](const Prepared& one) { return one.launch->blocks == 1; });
   };
-  append_all(before_, {});
-  const std::optional<size_t> feeds = last;
+
+  std::optional<size_t> feeds;  // the position of their last copies
+  for (const Prepared& one : before_) feeds = append(one, 0, Waiting::kNone, {});
+  bool waits_for_feeds = feeds.has_value();
   std::vector<std::optional<size_t>> of_steps;  // the positions of their last launches
-  for (const Step& step : plan_.steps) {
+  size_t last_result = 0;
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    const auto is = [](Place::Kind kind) { return [kind](const Place& place) { return place.kind == kind; }; };
+    if (std::any_of(step.results.begin(), step.results.end(), is(Place::Kind::kResult))) last_result = i;
+    Waiting waiting = waits_for_feeds ? Waiting::kAll : Waiting::kNone;
     std::vector<size_t> others;
-    for (const size_t other : step.follows) {
-      if (of_steps[other]) others.push_back(*of_steps[other]);
+    if (feeds && std::any_of(step.operands.begin(), step.operands.end(), is(Place::Kind::kFeed))) {
+      others.push_back(*feeds);
     }
-    const bool reads_feeds = std::any_of(step.operands.begin(), step.operands.end(),
-                                         [](const Place& place) { return place.kind == Place::Kind::kFeed; });
-    if (feeds && reads_feeds) others.push_back(*feeds);
-    last.reset();
-    if (const auto found = prepared_.find(&step); found != prepared_.end()) append_all(found->second, others);
-    of_steps.push_back(last);
+    for (const size_t before : step.follows) {
+      if (of_steps[before]) others.push_back(*of_steps[before]);
+      if (before >= first && !(is_block(step) && is_block(plan_.steps[before]))) waiting = Waiting::kAll;
+      else if (before >= first_of_block) waiting = std::max(waiting, Waiting::kBlock);
+    }
+    std::optional<size_t>& last = of_steps.emplace_back();
+    const auto found = prepared_.find(&step);
+    if (found == prepared_.end()) continue;
+    for (const Prepared& one : found->second) {
+      last = append(one, i, waiting, others);
+      waiting = is_block(step) ? Waiting::kBlock : Waiting::kAll;
+      others = {*last};
+      waits_for_feeds = false;
+    }
   }
   // What is behind the steps follows all that nothing else follows.
   std::set<size_t> ends;
@@ -251,7 +263,11 @@ void Executor::merge() {
       ends.erase(other);
     }
   }
-  append_all(behind_, {ends.begin(), ends.end()});
+  std::vector<size_t> others(ends.begin(), ends.end());
+  for (const Prepared& one : behind_) {
+    const bool waits = &one == &behind_.back() || last_result >= first;
+    others = {append(one, plan_.steps.size(), waits ? Waiting::kAll : Waiting::kNone, others)};
+  }
   end_small();
 }
 

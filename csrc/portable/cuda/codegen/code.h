@@ -33,7 +33,7 @@ struct Launch {
   unsigned blocks = 1, rows = 1;            // of the grid
   unsigned threads = 256;                   // of each block
   bool is_fresh = false;                    // the numbers are a new random state in each run
-  bool takes_any_grid = true;               // it may have other numbers of blocks, and 256 threads
+  bool takes_any_grid = true;               // it may have fewer blocks, more that do nothing, and 256 threads
   bool is_cluster = false;                  // the blocks are a cluster, on GPUs that have them; else there is one block
   std::vector<std::string> functions = {};  // that the body calls, behind the libraries
 };

@@ -7,8 +7,9 @@ namespace alloy::cuda {
 
 inline constexpr size_t kCopiesOfLaunch = 8;
 
-// Copies up to kCopiesOfLaunch arrays. For each: the addresses from which and to which, and the bytes as an address.
-const Launch& copying();
+// Copies so many arrays, at most kCopiesOfLaunch. For each: the addresses from which and to which, and the bytes as an
+// address.
+const Launch& copying(size_t count);
 // Adds 1 to a count and writes it to the host's memory, behind all that was written before. Addresses: of the count,
 // and in the host's memory.
 const Launch& ending();

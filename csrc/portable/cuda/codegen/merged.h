@@ -13,11 +13,15 @@ inline constexpr unsigned kMergedBlocks = 8;
 // True if the launch is so small that it takes about as long as beginning it.
 bool is_small(const Launch& launch);
 
-// A launch that computes these, one after the other. Its pointers are theirs, in this order. Its function depends on
-// theirs alone, not on how often and in which order they are called.
-Launch merged(const std::vector<const Launch*>& launches);
-// The most bytes of arguments of a function.
-inline constexpr size_t kMostArguments = 32000;
-size_t argument_bytes(const std::vector<const Launch*>& launches);
+// What a part of a merged launch waits for: nothing, the parts before it in the same block, or all before it.
+enum class Waiting : uint8_t { kNone, kBlock, kAll };
+struct MergedPart {
+  const Launch* launch;
+  Waiting waiting;
+};
+// A launch that computes these, one after the other. Its pointers are theirs, in this order.
+Launch merged(const std::vector<MergedPart>& parts);
+// The most that are compiled as one function, and the most pointers that a function gets.
+inline constexpr size_t kMostParts = 64, kMostPointers = 4000;
 
 }  // namespace alloy::cuda
