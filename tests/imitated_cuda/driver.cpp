@@ -1,6 +1,8 @@
 // An imitation of NVIDIA's driver, libcuda.so.1, with which the tests run the CUDA device where there is no GPU. Its
 // one device is this processor: memory is the host's, and the functions of a module, which nvrtc.cpp compiled with g++,
-// run thread by thread. Threads of a block are fibers that switch at barriers. New memory is full of garbage.
+// run thread by thread. Threads of a block are fibers that switch at barriers. New memory is full of garbage. Work ends
+// before the call that begins it, but for copies from pinned memory: they wait until somebody waits for them, or for
+// anything behind them on their stream. Tests can let calls fail.
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <ucontext.h>
@@ -11,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -123,6 +126,59 @@ class Fibers {
 // Begins of launches and of graphs.
 size_t launches = 0;
 
+// Guards all that follows here. Never destroyed, since calls come until the process has ended.
+std::recursive_mutex& mutex = *new std::recursive_mutex;
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+// The objects that exist, by kind: "memory", "pinned", "stream", "graph", "module".
+std::map<std::string, std::map<const void*, size_t>>& objects =
+    *new std::map<std::string, std::map<const void*, size_t>>;
+void add(const char* kind, const void* object, size_t bytes = 0) {
+  const Lock lock(mutex);
+  objects[kind][object] = bytes;
+}
+void drop(const char* kind, const void* object) {
+  const Lock lock(mutex);
+  objects[kind].erase(object);
+}
+bool is_pinned(const void* from) {
+  const Lock lock(mutex);
+  const auto behind = objects["pinned"].upper_bound(from);
+  if (behind == objects["pinned"].begin()) return false;
+  const auto& [begin, bytes] = *std::prev(behind);
+  return static_cast<const char*>(from) < static_cast<const char*>(begin) + bytes;
+}
+
+// Which call fails: the one of this name that comes after so many others. Behind the result 700 every call fails.
+std::string& failing = *new std::string;
+size_t calls_before = 0;
+int failure = 0;
+bool is_lost = false;
+int failure_of(const char* call) {
+  const Lock lock(mutex);
+  if (is_lost) return failure;
+  if (failing != call || calls_before-- > 0) return 0;
+  failing.clear();
+  is_lost = failure == 700;
+  return failure;
+}
+#define MAY_FAIL \
+  if (const int result = failure_of(__func__); result != 0) return result
+
+struct Stream {
+  std::vector<std::function<void()>> late;
+
+  void catch_up() {
+    const Lock lock(mutex);
+    for (const auto& work : late) work();
+    late.clear();
+  }
+};
+void catch_up_all() {
+  const Lock lock(mutex);
+  for (const auto& [stream, bytes] : objects["stream"]) static_cast<Stream*>(const_cast<void*>(stream))->catch_up();
+}
+
 using Pointer = unsigned long long;
 char* at(Pointer pointer) { return reinterpret_cast<char*>(pointer); }
 
@@ -174,6 +230,17 @@ extern "C" {
 
 // For tests alone.
 size_t imitated_launches() { return launches; }
+size_t imitated_objects(const char* kind) {
+  const Lock lock(mutex);
+  return objects[kind].size();
+}
+void imitated_fail(const char* call, size_t before, int result) {
+  const Lock lock(mutex);
+  failing = call;
+  calls_before = before;
+  failure = result;
+  is_lost = false;
+}
 
 int cuInit(unsigned) { return 0; }
 int cuDriverGetVersion(int* version) {
@@ -204,68 +271,123 @@ int cuDeviceTotalMem_v2(size_t* bytes, int) {
   *bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return 0;
 }
-int cuDevicePrimaryCtxRetain(void**, int) { return 0; }
-int cuCtxSetCurrent(void*) { return 0; }
+int cuDevicePrimaryCtxRetain(void**, int) {
+  MAY_FAIL;
+  return 0;
+}
+int cuCtxSetCurrent(void*) {
+  MAY_FAIL;
+  return 0;
+}
 
 int cuMemAlloc_v2(Pointer* pointer, size_t bytes) {
-  *pointer = reinterpret_cast<Pointer>(garbage(bytes));
-  return *pointer == 0 ? 2 : 0;
+  MAY_FAIL;
+  void* const memory = garbage(bytes);
+  if (memory == nullptr) return 2;
+  add("memory", memory, bytes);
+  *pointer = reinterpret_cast<Pointer>(memory);
+  return 0;
 }
 int cuMemFree_v2(Pointer pointer) {
+  MAY_FAIL;
+  catch_up_all();
+  drop("memory", at(pointer));
   std::free(at(pointer));
   return 0;
 }
 int cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
+  MAY_FAIL;
   *memory = garbage(bytes);
-  return *memory == nullptr ? 2 : 0;
+  if (*memory == nullptr) return 2;
+  add("pinned", *memory, bytes);
+  return 0;
 }
 int cuMemFreeHost(void* memory) {
+  MAY_FAIL;
+  catch_up_all();
+  drop("pinned", memory);
   std::free(memory);
   return 0;
 }
 int cuMemHostGetDevicePointer_v2(Pointer* pointer, void* memory, unsigned) {
+  MAY_FAIL;
   *pointer = reinterpret_cast<Pointer>(memory);
   return 0;
 }
 
-int cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, void*) {
+int cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, Stream* stream) {
+  MAY_FAIL;
+  stream->catch_up();
   std::memcpy(to, at(from), bytes);
   return 0;
 }
-int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void*) {
-  std::memcpy(at(to), from, bytes);
+int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, Stream* stream) {
+  MAY_FAIL;
+  const Lock lock(mutex);
+  stream->late.push_back([=] { std::memcpy(at(to), from, bytes); });
+  if (!is_pinned(from)) stream->catch_up();
   return 0;
 }
-int cuMemcpyHtoD_v2(Pointer to, const void* from, size_t bytes) {
-  std::memcpy(at(to), from, bytes);
-  return 0;
-}
-int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, void*) {
+int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, Stream* stream) {
+  MAY_FAIL;
+  stream->catch_up();
   std::memmove(at(to), at(from), bytes);
   return 0;
 }
-int cuMemcpy2DAsync_v2(const Rows* rows, void*) {
+int cuMemcpy2DAsync_v2(const Rows* rows, Stream* stream) {
+  MAY_FAIL;
+  stream->catch_up();
   for (size_t i = 0; i < rows->height; ++i) {
     std::memcpy(at(rows->to) + i * rows->to_pitch, at(rows->from) + i * rows->from_pitch, rows->width);
   }
   return 0;
 }
-int cuMemsetD8Async(Pointer to, unsigned char value, size_t bytes, void*) {
+int cuMemsetD8Async(Pointer to, unsigned char value, size_t bytes, Stream* stream) {
+  MAY_FAIL;
+  stream->catch_up();
   std::memset(at(to), value, bytes);
   return 0;
 }
 
-int cuStreamCreate(void** stream, unsigned) {
-  static char one;
-  *stream = &one;
+int cuStreamCreate(Stream** stream, unsigned) {
+  MAY_FAIL;
+  *stream = new Stream;
+  add("stream", *stream);
   return 0;
 }
-int cuStreamDestroy_v2(void*) { return 0; }
-int cuStreamSynchronize(void*) { return 0; }
-int cuStreamQuery(void*) { return 0; }
-int cuStreamWaitValue64_v2(void*, Pointer, unsigned long, unsigned) { return 0; }
+int cuStreamDestroy_v2(Stream* stream) {
+  MAY_FAIL;
+  stream->catch_up();
+  drop("stream", stream);
+  delete stream;
+  return 0;
+}
+int cuStreamSynchronize(Stream* stream) {
+  MAY_FAIL;
+  stream->catch_up();
+  return 0;
+}
+int cuStreamQuery(Stream* stream) {
+  MAY_FAIL;
+  stream->catch_up();
+  return 0;
+}
+// What writes the number has begun.
+int cuStreamWaitValue64_v2(Stream*, Pointer, unsigned long, unsigned) {
+  MAY_FAIL;
+  catch_up_all();
+  return 0;
+}
+int cuStreamWriteValue64_v2(Stream* stream, Pointer address, unsigned long value, unsigned) {
+  MAY_FAIL;
+  const Lock lock(mutex);
+  stream->late.push_back(
+      [=] { __atomic_store_n(reinterpret_cast<unsigned long*>(at(address)), value, __ATOMIC_RELEASE); });
+  return 0;
+}
 // The code is a shared library, behind its size. Without code, functions do nothing.
 int cuModuleLoadData(void** module, const void* code) {
+  MAY_FAIL;
   size_t size = 0;
   std::memcpy(&size, code, sizeof size);
   *module = nullptr;
@@ -277,9 +399,18 @@ int cuModuleLoadData(void** module, const void* code) {
   *module = written ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (*module == nullptr) std::fprintf(stderr, "%s\n", dlerror());
   unlink(path);
-  return *module == nullptr ? 200 : 0;
+  if (*module == nullptr) return 200;
+  add("module", *module);
+  return 0;
+}
+int cuModuleUnload(void* module) {
+  MAY_FAIL;
+  drop("module", module);
+  if (module != nullptr) dlclose(module);
+  return 0;
 }
 int cuModuleGetFunction(Function** function, void* module, const char* name) {
+  MAY_FAIL;
   if (module == nullptr) {
     *function = new Function{nullptr, nullptr, 0};
     return 0;
@@ -297,8 +428,8 @@ namespace {
 
 int run(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, void** arguments) {
   if (function->call == nullptr) return 0;
-  static std::mutex& mutex = *new std::mutex;
-  const std::lock_guard lock(mutex);
+  static std::mutex& running = *new std::mutex;
+  const std::lock_guard lock(running);
   const unsigned mode = _mm_getcsr();
   _mm_setcsr(mode | 0x8040);  // denormals count as zero
   function->running->grid = {grid_x, grid_y, grid_z};
@@ -316,16 +447,21 @@ int run(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, u
 }  // namespace
 
 int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned,
-                   unsigned, unsigned, void*, void** arguments, void**) {
+                   unsigned, unsigned, Stream* stream, void** arguments, void**) {
+  MAY_FAIL;
+  stream->catch_up();
   ++launches;
   return run(function, grid_x, grid_y, grid_z, x, arguments);
 }
 
 int cuGraphCreate(Graph** graph, unsigned) {
+  MAY_FAIL;
   *graph = new Graph;
+  add("graph", *graph);
   return 0;
 }
 int cuGraphAddKernelNode_v2(OwnNode** made, Graph* graph, OwnNode* const* before, size_t count, const Node* node) {
+  MAY_FAIL;
   graph->push_back(std::make_unique<OwnNode>());
   graph->back()->set(*node);
   graph->back()->before.assign(before, before + count);
@@ -333,15 +469,19 @@ int cuGraphAddKernelNode_v2(OwnNode** made, Graph* graph, OwnNode* const* before
   return 0;
 }
 int cuGraphInstantiateWithFlags(Graph** made, Graph* graph, unsigned long long) {
+  MAY_FAIL;
   *made = graph;
   return 0;
 }
 int cuGraphExecKernelNodeSetParams_v2(Graph*, OwnNode* node, const Node* given) {
+  MAY_FAIL;
   node->set(*given);
   return 0;
 }
 // Of the nodes that may run, the one that was added last runs next: so a missing edge shows.
-int cuGraphLaunch(Graph* graph, void*) {
+int cuGraphLaunch(Graph* graph, Stream* stream) {
+  MAY_FAIL;
+  stream->catch_up();
   ++launches;
   std::map<const OwnNode*, size_t> position, waits;
   std::map<const OwnNode*, std::vector<const OwnNode*>> behind;
@@ -368,6 +508,8 @@ int cuGraphLaunch(Graph* graph, void*) {
 }
 int cuGraphExecDestroy(Graph*) { return 0; }
 int cuGraphDestroy(Graph* graph) {
+  MAY_FAIL;
+  drop("graph", graph);
   delete graph;
   return 0;
 }

@@ -54,11 +54,14 @@ class CudaFusionPolicy final : public device::FusionPolicy {
 class CudaDevice final : public device::Device {
  public:
   CudaDevice(const Driver& driver, CUdevice device)
-      : context_(driver, device), copies_(context_), modules_(context_, architecture_of(driver, device)) {
+      : context_(driver, device),
+        memory_(context_),
+        copies_(context_),
+        modules_(context_, architecture_of(driver, device)) {
     char name[256] = {};
     driver.check(driver.device_name(name, sizeof name, device), "cuDeviceGetName");
     name_ = name;
-    driver.check(driver.device_memory(&memory_, device), "cuDeviceTotalMem");
+    driver.check(driver.device_memory(&memory_size_, device), "cuDeviceTotalMem");
   }
 
   std::string_view kind() const noexcept override { return "cuda"; }
@@ -66,11 +69,11 @@ class CudaDevice final : public device::Device {
 
   std::shared_ptr<device::Storage> allocate(size_t bytes, device::StorageMode mode) override {
     if (counters().allocated_bytes + bytes > most_memory()) return nullptr;
-    return cuda::allocate(counters(), copies_, bytes, mode);
+    return cuda::allocate(counters(), memory_, copies_, bytes, mode);
   }
   std::shared_ptr<device::Storage> adopt(void*, size_t, std::function<void()>) override { return nullptr; }
   std::unique_ptr<device::Stream> make_stream() override { return std::make_unique<Stream>(context_); }
-  uint64_t memory_size() const noexcept override { return memory_; }
+  uint64_t memory_size() const noexcept override { return memory_size_; }
   bool has_unified_memory() const noexcept override { return false; }
   host::Status status() const override { return host::process_status(); }
 
@@ -106,16 +109,17 @@ class CudaDevice final : public device::Device {
     }
   }
   std::unique_ptr<device::Executor> make_executor(device::Plan plan, std::shared_ptr<device::Arena> arena) override {
-    return std::make_unique<Executor>(context_, modules_, *this, std::move(plan), std::move(arena));
+    return std::make_unique<Executor>(context_, copies_, modules_, *this, std::move(plan), std::move(arena));
   }
 
  private:
   const CudaFusionPolicy policy_;
   const Context context_;
-  const CopyStream copies_;
+  Memory memory_;
+  CopyStream copies_;
   Modules modules_;
   std::string name_;
-  size_t memory_ = 0;
+  size_t memory_size_ = 0;
 };
 
 // True if the user wants a GPU as the default device: the CPU is it otherwise.

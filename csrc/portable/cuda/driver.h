@@ -78,7 +78,6 @@ struct CUDA_KERNEL_NODE_PARAMS {
   X(host_address, cuMemHostGetDevicePointer_v2, (CUdeviceptr*, void*, unsigned))                                     \
   X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                                      \
   X(copy_from_host, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                              \
-  X(copy_from_host_now, cuMemcpyHtoD_v2, (CUdeviceptr, const void*, size_t))                                         \
   X(copy, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                        \
   X(copy_rows, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D*, CUstream))                                                 \
   X(fill, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                           \
@@ -87,7 +86,9 @@ struct CUDA_KERNEL_NODE_PARAMS {
   X(synchronize, cuStreamSynchronize, (CUstream))                                                                    \
   X(stream_query, cuStreamQuery, (CUstream))                                                                         \
   X(stream_wait, cuStreamWaitValue64_v2, (CUstream, CUdeviceptr, uint64_t, unsigned))                                \
+  X(stream_write, cuStreamWriteValue64_v2, (CUstream, CUdeviceptr, uint64_t, unsigned))                              \
   X(module_load, cuModuleLoadData, (CUmodule*, const void*))                                                         \
+  X(module_unload, cuModuleUnload, (CUmodule))                                                                       \
   X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                                      \
   X(launch, cuLaunchKernel,                                                                                          \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))    \

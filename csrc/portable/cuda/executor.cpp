@@ -50,9 +50,10 @@ std::vector<const Launch*> launches_of(const std::vector<T*>& prepared) {
 
 }  // namespace
 
-Executor::Executor(const Context& context, Modules& modules, device::Device& device, device::Plan plan,
-                   std::shared_ptr<device::Arena> arena)
+Executor::Executor(const Context& context, CopyStream& copies, Modules& modules, device::Device& device,
+                   device::Plan plan, std::shared_ptr<device::Arena> arena)
     : context_(context),
+      copies_(copies),
       modules_(modules),
       device_(device),
       plan_(with_room(std::move(plan), feeds_, results_)),
@@ -105,9 +106,7 @@ void Executor::upload_constants() {
   for (size_t i = 0; i < plan_.constants.size(); ++i) {
     std::copy_n(plan_.constants[i].data(), plan_.constants[i].size(), all.data() + constant_offsets_[i]);
   }
-  // No transfer: these bytes are part of the program.
-  const Driver& driver = context_.enter();
-  driver.check(driver.copy_from_host_now(constants_->address(), all.data(), bytes), "cuMemcpyHtoD");
+  copies_.write(constants_->address(), all.data(), bytes);  // no transfer that counts: part of the program
 }
 
 Executor::Prepared Executor::prepared(const Launch& launch, std::vector<Address> addresses) const {
@@ -456,6 +455,7 @@ bool Executor::run(const device::Arguments& arguments, device::Stream& stream, d
   const Timeline& timeline = own.timeline();
   try {
     locate(arguments, use.storage()->address(), timeline);
+    copies_.precede(timeline.stream());
     if (is_flat_ && times_.empty()) launch_all(timeline.stream());
     else Run{*this, arguments, driver, timeline.stream()}.execute();
   } catch (...) {

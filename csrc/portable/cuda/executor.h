@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cuda/copy_stream.h"
 #include "cuda/driver.h"
 #include "cuda/kernel.h"
 #include "cuda/launch_graph.h"
@@ -21,7 +22,7 @@ namespace alloy::cuda {
 class Executor final : public device::Executor {
  public:
   // Compiles the plan's functions. Throws std::runtime_error or std::bad_alloc.
-  Executor(const Context& context, Modules& modules, device::Device& device, device::Plan plan,
+  Executor(const Context& context, CopyStream& copies, Modules& modules, device::Device& device, device::Plan plan,
            std::shared_ptr<device::Arena> arena);
   ~Executor() override;
 
@@ -97,6 +98,7 @@ class Executor final : public device::Executor {
   }
 
   const Context& context_;
+  CopyStream& copies_;
   Modules& modules_;
   device::Device& device_;
   std::vector<Exchanged> feeds_, results_;

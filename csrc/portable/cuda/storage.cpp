@@ -6,26 +6,24 @@
 namespace alloy::cuda {
 namespace {
 
+// Memory of the GPU.
 class CudaStorage : public device::Storage {
  public:
-  CudaStorage(device::Counters& counters, const CopyStream& copies, CUdeviceptr address, size_t size)
-      : device::Storage(size), counters_(counters), copies_(copies), address_(address) {
+  CudaStorage(device::Counters& counters, Memory& memory, CopyStream& copies, const Block& block, size_t size)
+      : device::Storage(size), counters_(counters), copies_(copies), block_(block), memory_(memory) {
     counters_.allocated_bytes += size;
   }
-  // An error cannot be reported, and at the end of the process the driver has freed everything.
-  ~CudaStorage() override { counters_.allocated_bytes -= size(); }
-
-  void read(size_t offset, void* to, size_t bytes) override {
-    copies_.run([&](const Driver& driver, CUstream stream) {
-      driver.check(driver.copy_to_host(to, address_ + offset, bytes, stream), "cuMemcpyDtoHAsync");
-    });
-    counters_.bytes_from_device += bytes;
+  ~CudaStorage() override {
+    counters_.allocated_bytes -= size();
+    memory_.give_back(block_);
   }
 
+  void read(size_t offset, void* to, size_t bytes) override {
+    copies_.read(to, address() + offset, bytes);
+    counters_.bytes_from_device += bytes;
+  }
   void write(size_t offset, const void* from, size_t bytes) override {
-    copies_.run([&](const Driver& driver, CUstream stream) {
-      driver.check(driver.copy_from_host(address_ + offset, from, bytes, stream), "cuMemcpyHtoDAsync");
-    });
+    copies_.write(address() + offset, from, bytes);
     counters_.bytes_to_device += bytes;
   }
 
@@ -57,77 +55,48 @@ class CudaStorage : public device::Storage {
 
   void fill(size_t offset, size_t bytes, uint8_t value) override {
     copies_.run([&](const Driver& driver, CUstream stream) {
-      driver.check(driver.fill(address_ + offset, value, bytes, stream), "cuMemsetD8Async");
+      driver.check(driver.fill(address() + offset, value, bytes, stream), "cuMemsetD8Async");
     });
   }
 
-  uintptr_t address() const noexcept override { return address_; }
-  std::byte* host_bytes() noexcept override { return nullptr; }
+  uintptr_t address() const noexcept override { return block_.address; }
+  std::byte* host_bytes() noexcept override { return block_.host; }
 
  protected:
   device::Counters& counters_;
-  const CopyStream& copies_;
+  CopyStream& copies_;
+  const Block block_;
 
  private:
-  const CUdeviceptr address_;
+  Memory& memory_;
 };
 
-class PrivateStorage final : public CudaStorage {
- public:
-  using CudaStorage::CudaStorage;
-  ~PrivateStorage() override {
-    try {
-      static_cast<void>(copies_.context().enter().free(address()));
-    } catch (const std::exception&) {
-    }
-  }
-};
-
+// Memory of the host, which copies to it and from it by itself.
 class SharedStorage final : public CudaStorage {
  public:
-  SharedStorage(device::Counters& counters, const CopyStream& copies, CUdeviceptr address, size_t size, std::byte* host)
-      : CudaStorage(counters, copies, address, size), host_(host) {}
-  ~SharedStorage() override {
-    try {
-      static_cast<void>(copies_.context().enter().host_free(host_));
-    } catch (const std::exception&) {
-    }
-  }
+  using CudaStorage::CudaStorage;
 
   void read(size_t offset, void* to, size_t bytes) override {
-    std::memcpy(to, host_ + offset, bytes);
+    std::memcpy(to, block_.host + offset, bytes);
     counters_.bytes_from_device += bytes;
   }
   void write(size_t offset, const void* from, size_t bytes) override {
-    std::memcpy(host_ + offset, from, bytes);
+    std::memcpy(block_.host + offset, from, bytes);
     counters_.bytes_to_device += bytes;
   }
-  std::byte* host_bytes() noexcept override { return host_; }
-
- private:
-  std::byte* const host_;
 };
 
 }  // namespace
 
-std::shared_ptr<device::Storage> allocate(device::Counters& counters, const CopyStream& copies, size_t bytes,
+std::shared_ptr<device::Storage> allocate(device::Counters& counters, Memory& memory, CopyStream& copies, size_t bytes,
                                           device::StorageMode mode) {
   if (!host::process_status().ok()) return nullptr;
-  const Driver& driver = copies.context().enter();
-  // An empty array needs an address, too.
-  const size_t taken = std::max<size_t>(bytes, 1);
-  CUdeviceptr address = 0;
-  if (mode == device::StorageMode::kPrivate || (mode == device::StorageMode::kCopied && bytes > kFewBytes)) {
-    if (driver.allocate(&address, taken) != 0) return nullptr;
-    return std::make_shared<PrivateStorage>(counters, copies, address, bytes);
-  }
-  void* host = nullptr;
-  if (driver.host_allocate(&host, taken, kPortable | kMapped) != 0) return nullptr;
-  if (driver.host_address(&address, host, 0) != 0) {
-    static_cast<void>(driver.host_free(host));
-    return nullptr;
-  }
-  return std::make_shared<SharedStorage>(counters, copies, address, bytes, static_cast<std::byte*>(host));
+  const bool is_private =
+      mode == device::StorageMode::kPrivate || (mode == device::StorageMode::kCopied && bytes > kFewBytes);
+  const std::optional<Block> block = memory.take(bytes, !is_private);
+  if (!block) return nullptr;
+  if (is_private) return std::make_shared<CudaStorage>(counters, memory, copies, *block, bytes);
+  return std::make_shared<SharedStorage>(counters, memory, copies, *block, bytes);
 }
 
 }  // namespace alloy::cuda

@@ -11,7 +11,9 @@ size_t Arena::most_wanted() const {
 }
 
 void Arena::trim() {
-  if (storage_ && storage_->size() > most_wanted()) storage_.reset();
+  if (!storage_ || storage_->size() <= most_wanted()) return;
+  host::wait_for(last_);  // another share's run may use it
+  storage_.reset();
 }
 
 ArenaShare::ArenaShare(std::shared_ptr<Arena> arena, size_t bytes) : arena_(std::move(arena)), wanted_(bytes) {

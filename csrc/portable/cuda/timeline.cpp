@@ -1,0 +1,73 @@
+#include "cuda/timeline.h"
+
+#include <chrono>
+#include <exception>
+#include <new>
+#include <thread>
+
+#include "host/work_queue.h"
+
+namespace alloy::cuda {
+namespace {
+
+void pause() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+// The first constructor has made an object, so the destructor frees what there is if a call fails.
+Timeline::Timeline(const Context& context) : Timeline(context, Nothing{}) {
+  const Driver& driver = context.enter();
+  void* over = nullptr;
+  driver.check(driver.host_allocate(&over, sizeof(uint64_t), kPortable | kMapped), "cuMemHostAlloc");
+  over_ = new (over) uint64_t{0};
+  driver.check(driver.host_address(&over_address_, over, 0), "cuMemHostGetDevicePointer");
+  driver.check(driver.allocate(&count_, sizeof(uint64_t)), "cuMemAlloc");
+  driver.check(driver.stream_create(&stream_, kNonBlocking), "cuStreamCreate");
+  driver.check(driver.fill(count_, 0, sizeof(uint64_t), stream_), "cuMemsetD8Async");
+}
+
+Timeline::~Timeline() {
+  try {
+    const Driver& driver = context_.enter();
+    if (stream_ != nullptr) {
+      static_cast<void>(driver.synchronize(stream_));
+      static_cast<void>(driver.stream_destroy(stream_));
+    }
+    if (count_ != 0) static_cast<void>(driver.free(count_));
+    if (over_ != nullptr) static_cast<void>(driver.host_free(over_));
+  } catch (const std::exception&) {
+    // At the end of the process the driver has ended all streams.
+  }
+}
+
+bool Timeline::is_over(uint64_t number) const {
+  if (over() >= number || !host::process_status().ok()) return true;
+  const Driver& driver = context_.enter();
+  const CUresult result = driver.stream_query(stream_);
+  if (result == kNotReady) return false;
+  driver.check(result, "work on the GPU");
+  return true;
+}
+
+// Most work is short, and a thread that sleeps wakes late.
+void Timeline::wait(uint64_t number) const {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::microseconds kAwake{2000}, kAsleep{50};
+  constexpr int kLooks = 200;
+  const Clock::time_point begin = Clock::now();
+  while (!is_over(number)) {
+    if (Clock::now() - begin > kAwake) std::this_thread::sleep_for(kAsleep);
+    for (int i = 0; i < kLooks && over() < number; ++i) pause();
+  }
+}
+
+void Timeline::precede(CUstream stream, uint64_t number) const {
+  const Driver& driver = context_.enter();
+  driver.check(driver.stream_wait(stream, over_address_, number, kAtLeast), "cuStreamWaitValue64");
+}
+
+}  // namespace alloy::cuda
