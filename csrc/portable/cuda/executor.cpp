@@ -271,8 +271,9 @@ void Executor::merge() {
 }
 
 void Executor::compile(const std::vector<Prepared*>& launches) {
-  const std::vector<CUfunction> functions = modules_.functions_of(launches_of(launches));
-  for (size_t i = 0; i < launches.size(); ++i) launches[i]->made.function = functions[i];
+  const Loaded found = modules_.functions_of(launches_of(launches));
+  for (size_t i = 0; i < launches.size(); ++i) launches[i]->made.function = found.functions[i];
+  code_.insert(code_.end(), found.modules.begin(), found.modules.end());
 }
 
 void Executor::locate(const device::Arguments& arguments, CUdeviceptr arena, const Timeline& timeline) {

@@ -107,6 +107,8 @@ class Executor final : public device::Executor {
   std::shared_ptr<device::Storage> constants_;
   std::vector<size_t> constant_offsets_;
 
+  std::vector<ModuleRef> code_;  // of the functions below
+
   // Launches one by one: of each step, before the steps, and behind them.
   std::unordered_map<const device::Step*, std::vector<Prepared>> prepared_;
   std::vector<Prepared> before_, behind_;

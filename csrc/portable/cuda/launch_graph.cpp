@@ -19,8 +19,9 @@ void* bytes_of(const PreparedLaunch& launch) { return const_cast<uint64_t*>(laun
 
 }  // namespace
 
+// The first constructor has made an object, so the destructor frees what there is if a call fails.
 LaunchGraph::LaunchGraph(const Context& context, const std::vector<const PreparedLaunch*>& launches)
-    : context_(context) {
+    : LaunchGraph(context, Nothing{}) {
   const Driver& driver = context.enter();
   driver.check(driver.graph_create(&graph_, 0), "cuGraphCreate");
   for (const PreparedLaunch* launch : launches) {

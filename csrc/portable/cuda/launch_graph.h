@@ -29,6 +29,9 @@ class LaunchGraph {
   void begin(CUstream stream);
 
  private:
+  struct Nothing {};
+  LaunchGraph(const Context& context, Nothing) : context_(context) {}
+
   const Context& context_;
   CUgraph graph_ = nullptr;
   CUgraphExec made_ = nullptr;
