@@ -7,6 +7,15 @@
 #include "host/work_queue.h"
 
 namespace alloy::cuda {
+namespace {
+
+// True if every call fails from now on, because a kernel or the GPU went wrong: an error of its memory (214), an
+// illegal address (700), a time limit (702), an assertion (710), or an instruction (714 to 719).
+bool is_final(CUresult result) {
+  return result == 214 || result == 700 || result == 702 || result == 710 || (result >= 714 && result <= 719);
+}
+
+}  // namespace
 
 Driver::Driver() : library_({"libcuda.so.1"}) {
 #define ALLOY_FIND(member, name, parameters) library_.find(#name, member);
@@ -29,7 +38,8 @@ void Driver::check(CUresult result, const char* what) const {
   const char* text = nullptr;
   if (error_string(result, &text) != 0 || text == nullptr) text = "unknown error";
   throw std::runtime_error(std::string("The CUDA driver failed in ") + what + ": " + text + " (" +
-                           std::to_string(result) + ").");
+                           std::to_string(result) + ")" +
+                           (is_final(result) ? ", and this process cannot use the GPU any more." : "."));
 }
 
 const Driver& Context::enter() const {

@@ -47,7 +47,6 @@ std::optional<Block> Memory::take(size_t bytes, bool is_of_host) {
 void Memory::give_back(const Block& block) noexcept {
   if (!host::process_status().ok()) return;
   try {
-    context_.enter();
     const std::lock_guard lock(mutex_);
     Kept& kept = block.host != nullptr ? of_host_ : of_device_;
     kept.blocks.push_back(block);

@@ -49,7 +49,7 @@ bool Timeline::is_over(uint64_t number) const {
   const Driver& driver = context_.enter();
   const CUresult result = driver.stream_query(stream_);
   if (result == kNotReady) return false;
-  driver.check(result, "work on the GPU");
+  driver.check(result, "cuStreamQuery");
   return true;
 }
 

@@ -107,7 +107,8 @@ class Device {
 
   // ---- memory and order ----
 
-  // New storage with undefined contents; null if there is not enough memory.
+  // New storage with undefined contents; null if there is not enough memory. Throws std::runtime_error if the device
+  // failed, as the storage's members do.
   virtual std::shared_ptr<Storage> allocate(size_t bytes, StorageMode mode = StorageMode::kPrivate) = 0;
 
   // Storage in memory of the host at any address. `release` is called when the last user is gone. Returns null, without

@@ -3,6 +3,7 @@
 
 #import <Foundation/Foundation.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,9 @@ void require_dispatch_queue(id object);
 
 // Raises NSInternalInconsistencyException with the message of a failed status; NSMallocException if memory is short.
 void raise_if_failed(const host::Status& status);
+
+// Runs work of C++ on a device, and raises what it throws.
+void raise_thrown(const std::function<void()>& work);
 
 // Raises in a forked child of a process that has used the device. Every entry point that takes a lock calls it first: a
 // thread that the child does not have may hold the lock.

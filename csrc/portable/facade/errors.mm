@@ -55,6 +55,8 @@ void raise_if_failed(const host::Status& status) {
                          userInfo:nil] raise];
 }
 
+void raise_thrown(const std::function<void()>& work) { raise_if_failed({runtime::guard(work)}); }
+
 void refuse_fork() {
   if (host::process_is_forked()) raise_if_failed(host::process_status());
 }

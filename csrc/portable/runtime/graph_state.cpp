@@ -210,10 +210,13 @@ void Run::operator()(device::Stream& stream, device::Outcome& outcome) const {
 void Run::operator()(device::Stream& stream, device::Outcome& outcome, const host::EventList& events,
                      const std::function<bool()>& condition) const {
   if (outcome.ok()) {
-    const host::Status status = events.wait_all([&](const host::FenceRef& fence) { stream.follow(fence); });
+    const host::Status status{guard([&] {
+      const host::Status waited = events.wait_all([&](const host::FenceRef& fence) { stream.follow(fence); });
+      if (!waited.ok()) outcome.fail(waited);
+      if (condition) host::wait_for(stream.fence());
+      if (!condition || condition()) (*this)(stream, outcome);
+    })};
     if (!status.ok()) outcome.fail(status);
-    if (condition) host::wait_for(stream.fence());
-    if (!condition || condition()) (*this)(stream, outcome);
   }
   events.signal_all_after(stream.fence());
 }

@@ -11,30 +11,16 @@ import sys
 
 import pytest
 
-import alloy as al
+from imitated_gpu import needs_imitation, with_imitation
 from quirks import ROOT
 from running import program
 
-IMITATION = ROOT / "build/editable/tests/imitated_cuda"
-pytestmark = pytest.mark.skipif(
-    al.device().kind != "cpu" or bool(al.device().system) or not IMITATION.exists(),
-    reason="the imitation of a GPU is built for this framework",
-)
+pytestmark = needs_imitation
 # Where each function of a text begins; those that others call come first.
 FUNCTION = re.compile(r'(?=__device__ inline void inner_|extern "C" __global__)')
 # The options of csrc/portable/cuda/nvrtc.cpp.
 OPTIONS = "--std=c++17 --ftz=true --prec-div=true --prec-sqrt=true --device-int128 -w".split()
 OPTIONS.append("--device-as-default-execution-space")
-
-
-def with_imitation(tmp_path, **others):
-    return os.environ | {
-        "LD_LIBRARY_PATH": str(IMITATION),
-        "ALLOY_DEVICE": "cuda",
-        "XDG_CACHE_HOME": str(tmp_path),
-        "PYTHONPATH": str(ROOT / "tests/python"),
-        **others,
-    }
 
 
 @pytest.fixture(scope="module")

@@ -81,7 +81,8 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
   if (!(self = [super init])) return nil;
   MPSNDArray* array = new_array([device metalDevice], nullptr, layout, dataType);
   _impl = make_parts(array, shape);
-  memory_of(array).storage->write(0, [data bytes], needed);
+  const void* bytes = [data bytes];
+  raise_thrown([&] { memory_of(array).storage->write(0, bytes, needed); });
   return self;
 }
 

@@ -5,6 +5,7 @@
 #include "facade/metal/require.h"
 #include "facade/retained.h"
 #include "runtime/command_list.h"
+#include "runtime/guard.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -92,7 +93,9 @@ runtime::CommandList::Command on_host(std::function<host::Status()> work) {
   return [work = std::move(work)](device::Stream& stream, device::Outcome& outcome) {
     host::wait_for(stream.fence());
     if (!outcome.ok()) return;
-    host::Status status = work();
+    host::Status status;
+    const host::Status thrown{runtime::guard([&] { status = work(); })};
+    if (!thrown.ok()) status = thrown;
     if (!status.ok()) outcome.fail(std::move(status));
   };
 }
@@ -271,7 +274,10 @@ LABEL(_label)
   events.add_wait(event_of(event), value);
   encode_on_stream(self, [events](device::Stream& stream, device::Outcome& outcome) {
     if (!outcome.ok()) return;
-    const host::Status status = events.wait_all([&](const host::FenceRef& fence) { stream.follow(fence); });
+    host::Status status;
+    const host::Status thrown{
+        runtime::guard([&] { status = events.wait_all([&](const host::FenceRef& fence) { stream.follow(fence); }); })};
+    if (!thrown.ok()) status = thrown;
     if (!status.ok()) outcome.fail(status);
   });
 }

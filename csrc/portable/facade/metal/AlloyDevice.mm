@@ -53,13 +53,20 @@ device::Device& device_of(id<MTLDevice> device) {
 
 namespace {
 
-std::shared_ptr<device::Storage> allocate_buffer(AlloyDevice* device, NSUInteger length, MTLResourceOptions options) {
+// Memory in which `fill` has put something; null if there is not enough.
+std::shared_ptr<device::Storage> allocate_buffer(AlloyDevice* device, NSUInteger length, MTLResourceOptions options,
+                                                 const std::function<void(device::Storage&)>& fill) {
   if (length == 0) raise_invalid(@"[newBufferWithLength] The length is 0; a buffer has at least one byte.");
   if (storage_mode(options) == MTLStorageModeMemoryless) {
     raise_invalid(@"[newBufferWithLength] The storage mode is memoryless, which only textures can have.");
   }
   if (length > device->_device->memory_size()) return nullptr;
-  return device->_device->allocate(length, mode_of(storage_mode(options)));
+  std::shared_ptr<device::Storage> storage;
+  raise_thrown([&] {
+    storage = device->_device->allocate(length, mode_of(storage_mode(options)));
+    if (storage) fill(*storage);
+  });
+  return storage;
 }
 
 NSNumber* number(const std::atomic<uint64_t>& counter) {
@@ -211,15 +218,15 @@ GETTER(uint32_t, peerCount, 0)
 }
 
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options {
-  std::shared_ptr<device::Storage> storage = allocate_buffer(self, length, options);
-  if (storage) storage->fill(0, length, 0);
+  std::shared_ptr<device::Storage> storage =
+      allocate_buffer(self, length, options, [&](device::Storage& made) { made.fill(0, length, 0); });
   return new_buffer(self, {std::move(storage), 0, length}, options);
 }
 
 - (id<MTLBuffer>)newBufferWithBytes:(const void*)pointer length:(NSUInteger)length options:(MTLResourceOptions)options {
   if (!pointer) raise_invalid(@"[newBufferWithBytes] The pointer is NULL.");
-  std::shared_ptr<device::Storage> storage = allocate_buffer(self, length, options);
-  if (storage) storage->write(0, pointer, length);
+  std::shared_ptr<device::Storage> storage =
+      allocate_buffer(self, length, options, [&](device::Storage& made) { made.write(0, pointer, length); });
   return new_buffer(self, {std::move(storage), 0, length}, options);
 }
 

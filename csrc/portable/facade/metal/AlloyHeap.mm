@@ -87,9 +87,13 @@ id<MTLHeap> new_heap(id<MTLDevice> device, MTLHeapDescriptor* descriptor) {
   device::Device& owner = device_of(device);
   if ([descriptor size] > owner.memory_size()) return nil;
   const size_t bytes = heap_size_and_align(device, [descriptor size]).size;
-  std::shared_ptr<device::Storage> storage = owner.allocate(bytes, mode_of([descriptor storageMode]));
+  const device::StorageMode mode = mode_of([descriptor storageMode]);
+  std::shared_ptr<device::Storage> storage;
+  raise_thrown([&] {
+    storage = owner.allocate(bytes, mode);
+    if (storage) storage->fill(0, bytes, 0);
+  });
   if (!storage) return nil;
-  storage->fill(0, bytes, 0);
   AlloyHeap* heap = [AlloyHeap new];
   heap->_memory = new std::shared_ptr<HeapMemory>(new HeapMemory{std::move(storage), host::Ranges(bytes)});
   heap->_device = [device retain];

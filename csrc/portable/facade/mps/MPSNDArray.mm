@@ -26,7 +26,8 @@ struct ArrayParts {
 ArrayParts& array_parts(MPSNDArray* array) { return *static_cast<ArrayParts*>(array->_impl); }
 
 std::shared_ptr<device::Storage> allocate(device::Device& device, size_t bytes) {
-  std::shared_ptr<device::Storage> storage = device.allocate(bytes, device::StorageMode::kCopied);
+  std::shared_ptr<device::Storage> storage;
+  raise_thrown([&] { storage = device.allocate(bytes, device::StorageMode::kCopied); });
   if (!storage) {
     [NSException raise:NSMallocException
                 format:@"[MPSNDArray] The device has no %lu bytes left.", static_cast<unsigned long>(bytes)];
@@ -465,13 +466,15 @@ GETTER(MPSNDArray*, parent, array_parts(self).parent.get())
 - (void)readBytes:(void*)buffer strideBytes:(NSInteger*)strideBytesPerDimension {
   if (!buffer) raise_invalid(@"[readBytes] The buffer is NULL.");
   const device::ArrayMemory& memory = array_parts(self).memory;
-  device::read_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
+  raise_thrown(
+      [&] { device::read_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension); });
 }
 
 - (void)writeBytes:(void*)buffer strideBytes:(NSInteger*)strideBytesPerDimension {
   if (!buffer) raise_invalid(@"[writeBytes] The buffer is NULL.");
   const device::ArrayMemory& memory = array_parts(self).memory;
-  device::write_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
+  raise_thrown(
+      [&] { device::write_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension); });
 }
 
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {

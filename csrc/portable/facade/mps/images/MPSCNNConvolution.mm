@@ -39,7 +39,7 @@ device::ArrayMemory array_on(id<MTLDevice> device, const std::vector<float>& flo
   const size_t bytes = floats.size() * sizeof(float);
   id<MTLBuffer> buffer = room_on(device, bytes, MTLResourceStorageModeShared, @"MPSCNNConvolution");
   const BufferBytes& memory = facade::bytes_of(buffer);
-  memory.storage->write(memory.offset, reinterpret_cast<const std::byte*>(floats.data()), bytes);
+  raise_thrown([&] { memory.storage->write(memory.offset, floats.data(), bytes); });
   device::ArrayLayout layout;
   layout.rank = lengths.size();
   layout.element_bytes = sizeof(float);

@@ -278,7 +278,9 @@ LABEL(parts_of(self).label)
             imageIndex:(NSUInteger)imageIndex {
   const HostCopy copy = host_copy(parts_of(self), {dataBytes, dataLayout, 0, bytesPerRow, bytesPerImage}, region,
                                   featureChannelInfo, imageIndex, @"readBytes");
-  device::read_array(*copy.memory.device, *copy.memory.storage, copy.memory.layout, dataBytes, copy.strides);
+  raise_thrown([&] {
+    device::read_array(*copy.memory.device, *copy.memory.storage, copy.memory.layout, dataBytes, copy.strides);
+  });
 }
 
 FORWARD(void, passes(readBytes, void*), passes(dataLayout, MPSDataLayout), passes(bytesPerRow, NSUInteger),
@@ -298,7 +300,9 @@ FORWARD(void, passes(readBytes, void*), passes(dataLayout, MPSDataLayout),
             imageIndex:(NSUInteger)imageIndex {
   const HostCopy copy = host_copy(parts_of(self), {dataBytes, dataLayout, bytesPerColumn, bytesPerRow, bytesPerImage},
                                   region, featureChannelInfo, imageIndex, @"writeBytes");
-  device::write_array(*copy.memory.device, *copy.memory.storage, copy.memory.layout, dataBytes, copy.strides);
+  raise_thrown([&] {
+    device::write_array(*copy.memory.device, *copy.memory.storage, copy.memory.layout, dataBytes, copy.strides);
+  });
 }
 
 FORWARD(void, passes(writeBytes, const void*), passes(dataLayout, MPSDataLayout), sends(bytesPerColumn, 0),
