@@ -26,7 +26,9 @@ constexpr char kBegin[] = R"text(
 #define __launch_bounds__(threads)
 
 struct Index { unsigned x, y, z; };
+struct __align__(8) float2 { float x, y; };
 struct __align__(16) float4 { float x, y, z, w; };
+static inline float2 make_float2(float x, float y) { return float2{x, y}; }
 static inline float4 make_float4(float x, float y, float z, float w) { return float4{x, y, z, w}; }
 extern "C" {
 struct Running { Index thread, block, block_size, grid; void (*barrier)(int number, unsigned threads); } running;
@@ -100,13 +102,30 @@ static inline double normcdfinv(double p) {
 
 // What the texts of products have instructions for, on which all threads of a block come as often.
 constexpr char kInstructions[] = R"text(
-typedef char* Address;
-static inline Address address_of(const float* shared) { return (Address)shared; }
+typedef unsigned long Address;
+static inline Address address_of(const char* shared) { return (Address)shared; }
 static inline float4 read_four(Address from) { return *(const float4*)from; }
-static inline void copy_four_later(Address to, const float* from, bool is_there) {
-  *(float4*)to = is_there ? *(const float4*)from : float4{};
+// The threads of each warp exchange their addresses, in two places in turn.
+template <bool ACROSS>
+static inline void read_matrices(unsigned (&x)[4], Address from) {
+  static Address all[2][512];
+  static int calls[512];
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, call = calls[threadIdx.x]++ % 2;
+  all[call][threadIdx.x] = from;
+  __syncthreads();
+  for (int j = 0; j < 4; ++j) {
+    const Address* const rows = all[call] + 32 * warp + 8 * j;
+    const auto element = [&](int row, int column) { return (unsigned)((const unsigned short*)rows[row])[column]; };
+    x[j] = ACROSS ? element(2 * t, g) | element(2 * t + 1, g) << 16 : element(g, 2 * t) | element(g, 2 * t + 1) << 16;
+  }
 }
-static inline void copy_later(Address to, const float* from, bool is_there) { *(float*)to = is_there ? *from : 0; }
+static inline void write_four(Address to, const unsigned (&x)[4]) { memcpy((char*)to, x, 16); }
+template <int BYTES>
+static inline void copy_later(Address to, const void* from, bool is_there) {
+  if (((unsigned long)from % BYTES != 0 && is_there) || to % BYTES != 0) __builtin_trap();
+  if (is_there) memcpy((char*)to, from, BYTES);
+  else memset((char*)to, 0, BYTES);
+}
 static inline void end_copies() {}
 template <int BUT>
 static inline void wait_for_copies() {}
@@ -129,6 +148,27 @@ static inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragme
     for (int k = 0; k < 16; ++k) {
       const float x = left[4 * g + i][k];
       for (int j = 0; j < 8; ++j) sums[i][j] += x * right[k][8 * t + j];
+    }
+  }
+}
+template <class T>
+static inline void multiply(float (&sums)[4][8], const Pairs& a, const Pairs& b, T) {
+  static float of_left[2][16][32][32], of_right[2][16][32][32];
+  static int calls[512];
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, call = calls[threadIdx.x]++ % 2;
+  float(&left)[32][32] = of_left[call][warp], (&right)[32][32] = of_right[call][warp];
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 8; ++j) {
+      const int line = 8 * i + g, term = 8 * (j / 2) + 2 * t + j % 2, by = 16 * (j % 2);
+      left[line][term] = number(T{(unsigned short)(a.x[i][j / 2] >> by)});
+      right[term][line] = number(T{(unsigned short)(b.x[i][j / 2] >> by)});
+    }
+  }
+  __syncthreads();
+  for (int i = 0; i < 4; ++i) {
+    for (int k = 0; k < 32; ++k) {
+      const float x = left[8 * i + g][k];
+      for (int j = 0; j < 8; ++j) sums[i][j] += x * right[k][8 * (j / 2) + 2 * t + j % 2];
     }
   }
 }

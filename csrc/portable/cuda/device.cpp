@@ -83,9 +83,10 @@ class CudaDevice final : public device::Device {
   size_t array_alignment() const noexcept override { return 16; }  // the most that a thread reads at once
   const device::FusionPolicy& fusion_policy() const noexcept override { return policy_; }
   std::unique_ptr<ir::Graph> lower(const ir::Graph&) const override { return nullptr; }
-  // Floats of two bytes are converted when they are read and when they are written.
+  // Floats of two bytes are converted when they are read and when they are written; tensor cores multiply them.
   bool computes_narrow(const ir::Op& op) const override {
-    return op.info().facts.elementwise && ir::kind(op.operands.back().dtype()) == ir::DTypeKind::kFloating;
+    return (op.info().facts.elementwise || op.info().facts.products) &&
+           ir::kind(op.operands.back().dtype()) == ir::DTypeKind::kFloating;
   }
   // The host's processor has the same bits, except of functions of floats and of sums in another order. It computes
   // with no floats of two bytes.

@@ -3,9 +3,11 @@ number of kernels there."""
 
 from collections import namedtuple
 
+import ml_dtypes
 import numpy as np
 
 import alloy as al
+import reference as ref
 
 Row = namedtuple("Row", "name shapes build expected kernels")
 rng = np.random.default_rng(0)
@@ -252,6 +254,99 @@ def compare(name, results, expected):
         np.testing.assert_allclose(result, right, rtol=tolerance, atol=tolerance * abs(right).max(), err_msg=name)
 
 
+# Products of floats of two bytes: of a and b, and of the result's gradient g with each of them.
+Product = namedtuple("Product", "shapes build expected")
+
+
+def with_gradients(multiply):
+    def build(a, b, g):
+        return [y := multiply(a, b), *al.gradients(al.sum(y * g), [a, b])]
+
+    return build
+
+
+def product_of_matrices(rows, inner, columns, *stack):
+    """A product of a stack of matrices."""
+    return Product(
+        ((*stack, rows, inner), (*stack, inner, columns), (*stack, rows, columns)),
+        with_gradients(lambda a, b: a @ b),
+        lambda a, b, g: [a @ b, g @ b.swapaxes(-1, -2), a.swapaxes(-1, -2) @ g],
+    )
+
+
+def product_of_images(x, w, groups=1, strides=1, layout="NHWC"):
+    """A convolution with padding "same", by the shapes of the images and the weights, NHWC and HWIO."""
+    window = {"size": w[:2], "strides": (strides, strides), "padding": "same"}
+    numbers = ref.windows(np.arange(np.prod(x)).reshape(x), **window, fill=-1).astype(int)
+    y = (*numbers.shape[:3], w[3])
+    there, back = ((0, 3, 1, 2), (0, 2, 3, 1)) if layout == "NCHW" else ((0, 1, 2, 3),) * 2
+    of_group = np.kron(np.eye(groups), np.ones((w[2], w[3] // groups)))  # 1 where channel and filter have one group
+
+    def expected(x, w, g):
+        x, g, whole = x.transpose(back), g.transpose(back), np.tile(w, (1, 1, groups, 1)) * of_group
+        taken = ref.windows(x, **window)
+        to_x = np.zeros(x.size + 1)  # the last one is that of the padding
+        np.add.at(to_x, numbers, np.einsum("nhwf,ijcf->nhwijc", g, whole))
+        to_w = (np.einsum("nhwijc,nhwf->ijcf", taken, g) * of_group).reshape(*w.shape[:2], groups, *w.shape[2:]).sum(2)
+        return [np.tensordot(taken, whole, 3).transpose(there), to_x[:-1].reshape(x.shape).transpose(there), to_w]
+
+    def convolve(x, w):
+        return al.conv2d(x, w, padding="same", strides=strides, groups=groups, data_layout=layout)
+
+    shapes = [x[axis] for axis in there], w, [y[axis] for axis in there]
+    return Product(shapes, with_gradients(convolve), expected)
+
+
+# In tiles of each size and in none, with each number of neighbours that are copied at once.
+PRODUCTS = [
+    product_of_matrices(5, 3, 7),
+    product_of_matrices(70, 40, 300),
+    product_of_matrices(301, 36, 204),
+    product_of_matrices(300, 66, 202),
+    product_of_matrices(203, 101, 205),
+    product_of_matrices(66, 2000, 68),
+    product_of_matrices(1408, 40, 1536),
+    product_of_matrices(90, 40, 72, 5, 2),
+    product_of_images((3, 6, 5, 4), (3, 3, 4, 8)),
+    product_of_images((5, 20, 18, 8), (3, 3, 8, 16)),
+    product_of_images((5, 20, 18, 8), (3, 3, 8, 16), layout="NCHW"),
+    product_of_images((5, 21, 18, 3), (5, 4, 3, 20), strides=2),
+    product_of_images((5, 12, 10, 12), (3, 3, 4, 24), groups=3),
+    product_of_images((5, 12, 10, 6), (3, 3, 1, 6), groups=6, strides=2),
+]
+
+
+def compiled_products(dtype, function):
+    """All products as one step, with a function of each result, and their arrays."""
+    draw = np.random.default_rng(0).normal
+    arrays = [[draw(size=shape).astype(dtype) for shape in product.shapes] for product in PRODUCTS]
+    arrays[1][0][1, 2], arrays[1][0][2, 3] = np.inf, np.nan
+    graph = al.Graph()
+    feeds = [[graph.placeholder(array.shape, array.dtype) for array in own] for own in arrays]
+    built = [result for product, own in zip(PRODUCTS, feeds) for result in product.build(*own)]
+    return graph.compile(sum(feeds, []), [function(x) for x in built]), arrays
+
+
+def check_products():
+    for dtype, rounding in (np.float16, 2.0**-11), (ml_dtypes.bfloat16, 2.0**-8):
+        step, arrays = compiled_products(dtype, lambda x: x)
+        results = iter(step(*sum(arrays, [])))
+        step, _ = compiled_products(dtype, lambda x: al.relu(x * 0.75 + 0.5))
+        fused = iter(step(*sum(arrays, [])))
+        with np.errstate(invalid="ignore"):
+            for product, own in zip(PRODUCTS, arrays):
+                own = [array.astype(float) for array in own]
+                for right, size in zip(product.expected(*own), product.expected(*map(abs, own))):
+                    result = next(results)
+                    most = rounding * abs(right) + 2e-6 * size + 2.0**-25
+                    known = np.isfinite(right)
+                    assert (abs(result.astype(float) - right) <= most)[known].all(), (product.shapes, dtype)
+                    np.testing.assert_array_equal(result.astype(float)[~known], right[~known])
+                    # Each op rounds its result, in one kernel as alone.
+                    rounded = np.maximum(result * dtype(0.75) + dtype(0.5), dtype(0)).astype(float)
+                    np.testing.assert_array_equal(next(fused).astype(float)[known], rounded[known])
+
+
 def compiled_updates():
     """A step, its arrays and its variables. A new value may be written over the old one if nothing else needs that."""
     graph = al.Graph()
@@ -290,5 +385,6 @@ def check_updates():
 
 if __name__ == "__main__":
     check_rows()
+    check_products()
     check_updates()
     print("end")

@@ -80,12 +80,14 @@ __device__ inline int in_image(const Convolution& c, int d, int h, int v, bool& 
 }
 
 // The elements of the source under each window: a line is a position, a term a tap and channel.
-template <bool ALONG, bool WIDE>
+template <class T, bool ALONG, int WIDTH>
 struct Windows {
-  static const bool kAlong = ALONG, kWide = WIDE;
-  struct Line { const float* from; int d, h, v; };
+  static const bool kAlong = ALONG;
+  static const int kWidth = WIDTH;
+  typedef T Element;
+  struct Line { const T* from; int d, h, v; };
   typedef Tap Term;
-  const float* from;
+  const T* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = position_of(c, i);
@@ -94,7 +96,7 @@ struct Windows {
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.channels); }
-  __device__ const float* at(const Line& line, const Term& tap, bool& is_there) const {
+  __device__ const T* at(const Line& line, const Term& tap, bool& is_there) const {
     return line.from + (in_image(c, line.d + tap.d * (int)c.axes[0].dilation, line.h + tap.h * (int)c.axes[1].dilation,
                                  line.v + tap.v * (int)c.axes[2].dilation, is_there) +
                         tap.channel * (int)c.source_channel);
@@ -102,17 +104,19 @@ struct Windows {
 };
 
 // The weights: a line is a filter, a term a tap and channel.
-template <bool ALONG, bool WIDE>
+template <class T, bool ALONG, int WIDTH>
 struct Filters {
-  static const bool kAlong = ALONG, kWide = WIDE;
-  typedef const float* Line;
+  static const bool kAlong = ALONG;
+  static const int kWidth = WIDTH;
+  typedef T Element;
+  typedef const T* Line;
   typedef Tap Term;
-  const float* from;
+  const T* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.weights_out; }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.channels); }
-  __device__ const float* at(Line line, const Term& tap, bool&) const {
+  __device__ const T* at(Line line, const Term& tap, bool&) const {
     return line + (place_of(c, tap) + tap.channel * (int)c.weights_in);
   }
 };
@@ -126,12 +130,14 @@ struct ResultPlaces {
 };
 
 // The gradients of the windows over each pixel, with strides of 1: a line is a pixel, a term a tap and filter.
-template <bool ALONG, bool WIDE>
+template <class T, bool ALONG, int WIDTH>
 struct WindowsOver {
-  static const bool kAlong = ALONG, kWide = WIDE;
-  struct Line { const float* from; int d, h, v; };
+  static const bool kAlong = ALONG;
+  static const int kWidth = WIDTH;
+  typedef T Element;
+  struct Line { const T* from; int d, h, v; };
   typedef Tap Term;
-  const float* from;
+  const T* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = pixel_of(c, i);
@@ -140,7 +146,7 @@ struct WindowsOver {
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
-  __device__ const float* at(const Line& line, const Term& tap, bool& is_there) const {
+  __device__ const T* at(const Line& line, const Term& tap, bool& is_there) const {
     const int d = line.d - tap.d * (int)c.axes[0].dilation, h = line.h - tap.h * (int)c.axes[1].dilation,
               v = line.v - tap.v * (int)c.axes[2].dilation;
     is_there = is_there && (unsigned)d < (unsigned)c.axes[0].positions && (unsigned)h < (unsigned)c.axes[1].positions &&
@@ -151,19 +157,21 @@ struct WindowsOver {
 };
 
 // The weights again: a line is a channel, a term a tap and filter.
-template <bool ALONG, bool WIDE>
+template <class T, bool ALONG, int WIDTH>
 struct Channels {
-  static const bool kAlong = ALONG, kWide = WIDE;
-  typedef const float* Line;
+  static const bool kAlong = ALONG;
+  static const int kWidth = WIDTH;
+  typedef T Element;
+  typedef const T* Line;
   typedef Tap Term;
-  const float* from;
+  const T* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     return from + c.weights_begin + i * c.weights_in + group * c.filters * c.weights_out;
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
-  __device__ const float* at(Line line, const Term& tap, bool&) const {
+  __device__ const T* at(Line line, const Term& tap, bool&) const {
     return line + (place_of(c, tap) + tap.channel * (int)c.weights_out);
   }
 };
@@ -177,12 +185,14 @@ struct SourcePlaces {
 };
 
 // The elements of the source under each tap: a line is a tap and channel, a term a position.
-template <bool ALONG, bool WIDE>
+template <class T, bool ALONG, int WIDTH>
 struct TapsOver {
-  static const bool kAlong = ALONG, kWide = WIDE;
-  struct Line { const float* from; int d, h, v; };
+  static const bool kAlong = ALONG;
+  static const int kWidth = WIDTH;
+  typedef T Element;
+  struct Line { const T* from; int d, h, v; };
   typedef Spot Term;
-  const float* from;
+  const T* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Tap tap = tap_of(c, i, c.channels);
@@ -191,7 +201,7 @@ struct TapsOver {
   }
   __device__ Term term(i64 k) const { return position_of(c, k); }
   __device__ void advance(Term& s, const Term& by) const { advance_position(c, s, by); }
-  __device__ const float* at(const Line& line, const Term& s, bool& is_there) const {
+  __device__ const T* at(const Line& line, const Term& s, bool& is_there) const {
     return line.from + (s.image * c.source_image +
                         in_image(c, line.d + s.d * (int)c.axes[0].stride, line.h + s.h * (int)c.axes[1].stride,
                                  line.v + s.v * (int)c.axes[2].stride, is_there));
@@ -199,17 +209,19 @@ struct TapsOver {
 };
 
 // The incoming gradient: a line is a filter, a term a position.
-template <bool ALONG, bool WIDE>
+template <class T, bool ALONG, int WIDTH>
 struct Incoming {
-  static const bool kAlong = ALONG, kWide = WIDE;
-  typedef const float* Line;
+  static const bool kAlong = ALONG;
+  static const int kWidth = WIDTH;
+  typedef T Element;
+  typedef const T* Line;
   typedef Spot Term;
-  const float* from;
+  const T* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.result_channel; }
   __device__ Term term(i64 k) const { return position_of(c, k); }
   __device__ void advance(Term& s, const Term& by) const { advance_position(c, s, by); }
-  __device__ const float* at(Line line, const Term& s, bool&) const { return line + in_result(c, s); }
+  __device__ const T* at(Line line, const Term& s, bool&) const { return line + in_result(c, s); }
 };
 
 template <bool ROWS_FIRST>
@@ -225,7 +237,8 @@ struct WeightsPlaces {
 )cuda";
 
 constexpr char kDirect[] = R"cuda(
-__device__ inline void convolve(const float* x, const float* w, float* y, const Convolution& c) {
+template <class T>
+__device__ inline void convolve(const T* x, const T* w, T* y, const Convolution& c) {
   const Moving &d = c.axes[0], &h = c.axes[1], &v = c.axes[2];
   const i64 outs = c.groups * c.filters, count = c.images * outs * d.positions * h.positions * v.positions;
   for (i64 i = first_index(); i < count; i += index_step()) {
@@ -255,19 +268,22 @@ __device__ inline void convolve(const float* x, const float* w, float* y, const 
         for (i64 tv = 0; tv < v.taps; ++tv) {
           const i64 at_v = v.place(pv, tv);
           if (!v.holds(at_v)) continue;
-          const float* from = x + image * c.source_image + group * c.channels * c.source_channel +
+          const T* from = x + image * c.source_image + group * c.channels * c.source_channel +
                               at_d * d.source_step + at_h * h.source_step + at_v * v.source_step;
-          const float* by = w + out * c.weights_out + td * d.tap_step + th * h.tap_step + tv * v.tap_step;
-          for (i64 k = 0; k < c.channels; ++k) sum += from[k * c.source_channel] * by[k * c.weights_in];
+          const T* by = w + out * c.weights_out + td * d.tap_step + th * h.tap_step + tv * v.tap_step;
+          for (i64 k = 0; k < c.channels; ++k) sum += load(from, k * c.source_channel) * load(by, k * c.weights_in);
         }
       }
     }
-    y[image * c.result_image + out * c.result_channel + pd * d.result_step + ph * h.result_step +
-      pv * v.result_step] = sum;
+    store(y,
+          image * c.result_image + out * c.result_channel + pd * d.result_step + ph * h.result_step +
+              pv * v.result_step,
+          sum);
   }
 }
 
-__device__ inline void convolve_data_gradient(const float* g, const float* w, float* x, const Convolution& c) {
+template <class T>
+__device__ inline void convolve_data_gradient(const T* g, const T* w, T* x, const Convolution& c) {
   const Moving &d = c.axes[0], &h = c.axes[1], &v = c.axes[2];
   const i64 ins = c.groups * c.channels, count = c.images * ins * d.extent * h.extent * v.extent;
   for (i64 i = first_index(); i < count; i += index_step()) {
@@ -296,20 +312,23 @@ __device__ inline void convolve_data_gradient(const float* g, const float* w, fl
         for (i64 tv = 0; tv < v.taps; ++tv) {
           const i64 pv = v.position(at_v, tv);
           if (pv < 0) continue;
-          const float* from = g + image * c.result_image + group * c.filters * c.result_channel + pd * d.result_step +
+          const T* from = g + image * c.result_image + group * c.filters * c.result_channel + pd * d.result_step +
                               ph * h.result_step + pv * v.result_step;
-          const float* by = w + own * c.weights_in + group * c.filters * c.weights_out + td * d.tap_step +
+          const T* by = w + own * c.weights_in + group * c.filters * c.weights_out + td * d.tap_step +
                             th * h.tap_step + tv * v.tap_step;
-          for (i64 k = 0; k < c.filters; ++k) sum += from[k * c.result_channel] * by[k * c.weights_out];
+          for (i64 k = 0; k < c.filters; ++k) sum += load(from, k * c.result_channel) * load(by, k * c.weights_out);
         }
       }
     }
-    x[image * c.source_image + in * c.source_channel + at_d * d.source_step + at_h * h.source_step +
-      at_v * v.source_step] = sum;
+    store(x,
+          image * c.source_image + in * c.source_channel + at_d * d.source_step + at_h * h.source_step +
+              at_v * v.source_step,
+          sum);
   }
 }
 
-__device__ inline void convolve_weights_gradient(const float* g, const float* x, float* w, const Convolution& c) {
+template <class T>
+__device__ inline void convolve_weights_gradient(const T* g, const T* x, T* w, const Convolution& c) {
   double* const sums = (double*)shared_memory<256 * sizeof(double)>();
   const Moving &d = c.axes[0], &h = c.axes[1], &v = c.axes[2];
   const i64 outs = c.groups * c.filters, count = outs * c.channels * d.taps * h.taps * v.taps;
@@ -328,14 +347,15 @@ __device__ inline void convolve_weights_gradient(const float* g, const float* x,
       const i64 pd = rest % d.positions, image = quotient(rest, d.positions);
       const i64 at_d = d.place(pd, td), at_h = h.place(ph, th), at_v = v.place(pv, tv);
       if (!d.holds(at_d) || !h.holds(at_h) || !v.holds(at_v)) continue;
-      sum += g[image * c.result_image + out * c.result_channel + pd * d.result_step + ph * h.result_step +
-               pv * v.result_step] *
-             x[image * c.source_image + (group * c.channels + in) * c.source_channel + at_d * d.source_step +
-               at_h * h.source_step + at_v * v.source_step];
+      sum += load(g, image * c.result_image + out * c.result_channel + pd * d.result_step + ph * h.result_step +
+                         pv * v.result_step) *
+             load(x, image * c.source_image + (group * c.channels + in) * c.source_channel + at_d * d.source_step +
+                         at_h * h.source_step + at_v * v.source_step);
     }
     sum = merged_in_block(sum, sums, [](double a, double b) { return a + b; });
     if (threadIdx.x == 0) {
-      w[out * c.weights_out + in * c.weights_in + td * d.tap_step + th * h.tap_step + tv * v.tap_step] = (float)sum;
+      store(w, out * c.weights_out + in * c.weights_in + td * d.tap_step + th * h.tap_step + tv * v.tap_step,
+            (float)sum);
     }
   }
 }
@@ -432,10 +452,12 @@ constexpr int64_t kMostShares = 1024;
 // The least lines of a product in tiles.
 constexpr int64_t kLeastLines = 4;
 
-// `along` and `wide` say how elements lie in memory (product.cpp).
-std::string matrix_of(const std::string& name, bool along, bool wide, int pointer) {
-  return filled("@<@, @>{(const float*)p[@], *(const Convolution*)(n + 5)}",
-                {name, along ? "true" : "false", wide ? "true" : "false", std::to_string(pointer)});
+// `along` and `neighbours` say how elements lie in memory (product.cpp).
+std::string matrix_of(const std::string& name, bool along, int64_t neighbours, const Op& op, size_t operand) {
+  const ir::DType dtype = op.operands[operand].dtype();
+  return filled("@<@, @, @>{(const @*)p[@], *(const Convolution*)(n + 5)}",
+                {name, element_of(dtype), along ? "true" : "false", width_of(neighbours, dtype), element_of(dtype),
+                 std::to_string(operand)});
 }
 
 Product in_tiles(const Sizes& sizes, const std::string& left, const std::string& right, const std::string& places,
@@ -447,16 +469,6 @@ Product in_tiles(const Sizes& sizes, const std::string& left, const std::string&
           columns,
           sizes.groups,
           std::move(shares)};
-}
-
-// `threads` is the number of threads that there is work for.
-Code directly(const Sizes& sizes, const std::string& function, int64_t threads) {
-  Code code;
-  code.launches.push_back(
-      launch_for(threads, {kWindows, kConvolution, kDirect},
-                 "  " + function + "((const float*)p[0], (const float*)p[1], (float*)p[2], *(const Convolution*)n);\n",
-                 {operand(0), operand(1), result(0)}, sizes.numbers()));
-  return code;
 }
 
 // What a convolution or a gradient of one computes.
@@ -483,16 +495,27 @@ Sizes sizes_of(const Op& op) {
   throw Lacking();
 }
 
+// `threads` is the number of threads that there is work for.
+Code directly(const Op& op, const std::string& function, int64_t threads) {
+  const std::string type = element_of(op.operands[0].dtype());
+  Code code;
+  code.launches.push_back(launch_for(
+      threads, {kWindows, kConvolution, kDirect},
+      filled("  @((const @*)p[0], (const @*)p[1], (@*)p[2], *(const Convolution*)n);\n", {function, type, type, type}),
+      {operand(0), operand(1), result(0)}, sizes_of(op).numbers()));
+  return code;
+}
+
 Code convolution(const Op& op) {
-  require_float(op);
+  if (!multiplies(op.operands[0].dtype())) throw Lacking();
   const int64_t count = op.results[0].shape.element_count();
   if (count == 0) return {};
   if (product_of(op)) return code_of_product(op, storing(op));
   switch (part_of(op)) {
-    case Part::kResult: return directly(sizes_of(op), "convolve", count);
-    case Part::kSource: return directly(sizes_of(op), "convolve_data_gradient", count);
+    case Part::kResult: return directly(op, "convolve", count);
+    case Part::kSource: return directly(op, "convolve_data_gradient", count);
     // A block computes an element.
-    case Part::kWeights: return directly(sizes_of(op), "convolve_weights_gradient", 256 * count);
+    case Part::kWeights: return directly(op, "convolve_weights_gradient", 256 * count);
   }
   throw Lacking();
 }
@@ -503,10 +526,10 @@ std::optional<Product> product_of_convolution(const Op& op) {
   const Sizes s = sizes_of(op);
   const Part part = part_of(op);
   if ((part == Part::kSource ? s.channels : s.filters) < kLeastLines || !s.is_small) return std::nullopt;
-  const bool channels_in_fours = s.channels % 4 == 0, filters_in_fours = s.filters % 4 == 0;
-  const bool wide_source = s.channels_last && channels_in_fours, wide_result = s.filters_last && filters_in_fours;
-  const bool wide_weights =
-      (s.filters_adjoin && filters_in_fours) || (s.channels_adjoin && !s.filters_adjoin && channels_in_fours);
+  const int64_t of_source = s.channels_last ? s.channels : 1, of_result = s.filters_last ? s.filters : 1,
+                of_weights = s.filters_adjoin    ? s.filters
+                             : s.channels_adjoin ? s.channels
+                                                 : 1;
   PixelShares pixels{s};
   if (part == Part::kSource) {
     int64_t count = 1;
@@ -516,16 +539,16 @@ std::optional<Product> product_of_convolution(const Op& op) {
   }
   switch (part) {
     case Part::kResult:
-      return in_tiles(s, matrix_of("Windows", s.channels_last, wide_source, 0),
-                      matrix_of("Filters", !s.filters_adjoin, wide_weights, 1), "ResultPlaces", !s.filters_last,
+      return in_tiles(s, matrix_of("Windows", s.channels_last, of_source, op, 0),
+                      matrix_of("Filters", !s.filters_adjoin, of_weights, op, 1), "ResultPlaces", !s.filters_last,
                       s.filters, {{s.numbers(), s.images * s.positions, s.taps * s.channels}});
     case Part::kSource:
-      return in_tiles(s, matrix_of("WindowsOver", s.filters_last, wide_result, 0),
-                      matrix_of("Channels", s.filters_adjoin, wide_weights, 1), "SourcePlaces", !s.channels_last,
+      return in_tiles(s, matrix_of("WindowsOver", s.filters_last, of_result, op, 0),
+                      matrix_of("Channels", s.filters_adjoin, of_weights, op, 1), "SourcePlaces", !s.channels_last,
                       s.channels, std::move(pixels.shares));
     case Part::kWeights:
-      return in_tiles(s, matrix_of("TapsOver", !s.channels_last, wide_source, 1),
-                      matrix_of("Incoming", !s.filters_last, wide_result, 0), "WeightsPlaces", !s.filters_adjoin,
+      return in_tiles(s, matrix_of("TapsOver", !s.channels_last, of_source, op, 1),
+                      matrix_of("Incoming", !s.filters_last, of_result, op, 0), "WeightsPlaces", !s.filters_adjoin,
                       s.filters, {{s.numbers(), s.taps * s.channels, s.images * s.positions}});
   }
   return std::nullopt;

@@ -14,18 +14,20 @@ using ir::Op;
 
 // Stacks of matrices: the steps from line to line and from term to term, and along R axes to other matrices.
 constexpr char kStacks[] = R"cuda(
-template <int R, bool ALONG, bool WIDE>
+template <int R, class T, bool ALONG, int WIDTH>
 struct StackedMatrix {
-  static const bool kAlong = ALONG, kWide = WIDE;
-  typedef const float* Line;
+  static const bool kAlong = ALONG;
+  static const int kWidth = WIDTH;
+  typedef T Element;
+  typedef const T* Line;
   typedef i64 Term;
-  const float* from;
+  const T* from;
   i64 line_step, term_step;
   const i64 *lengths, *steps;
   __device__ Line line(i64 matrix, i64 i) const { return from + place<R>(matrix, lengths, steps) + i * line_step; }
   __device__ Term term(i64 k) const { return k * term_step; }
   __device__ void advance(Term& term, Term by) const { term += by; }
-  __device__ const float* at(Line line, Term term, bool&) const { return line + term; }
+  __device__ const T* at(Line line, Term term, bool&) const { return line + term; }
 };
 
 struct PackedPlaces {
@@ -113,26 +115,23 @@ std::optional<Product> product_of_matmul(const Op& op) {
   for (int64_t& step : axes.steps[0]) step *= rows * inner;
   for (int64_t& step : axes.steps[1]) step *= inner * columns;
   axes = joined(axes);
-  const std::string rank = std::to_string(axes.rank());
+  const std::string rank = std::to_string(axes.rank()), type = element_of(op.operands[0].dtype());
   // Neighbours in memory are terms of a sum, unless the matrix is transposed.
-  const auto matrix = [&](int number, bool along, bool wide) {
-    return filled("StackedMatrix<@, @, @>{(const float*)p[@], n[@], n[@], n + 9, n + 9 + @ * @}",
-                  {rank, along ? "true" : "false", wide ? "true" : "false", std::to_string(number),
-                   std::to_string(5 + 2 * number), std::to_string(6 + 2 * number), std::to_string(number + 1), rank});
+  const auto matrix = [&](int number, bool along, int64_t neighbours) {
+    return filled("StackedMatrix<@, @, @, @>{(const @*)p[@], n[@], n[@], n + 9, n + 9 + @ * @}",
+                  {rank, type, along ? "true" : "false", width_of(neighbours, op.operands[0].dtype()), type,
+                   std::to_string(number), std::to_string(5 + 2 * number), std::to_string(6 + 2 * number),
+                   std::to_string(number + 1), rank});
   };
   std::vector<int64_t> numbers{ta ? 1 : inner, ta ? rows : 1, tb ? inner : 1, tb ? 1 : columns};
   axes.append_to(numbers);
-  return Product{{kStacks},
-                 matrix(0, !ta, a.back() % 4 == 0),
-                 matrix(1, tb, b.back() % 4 == 0),
-                 "PackedPlaces{n[0], n[1]}",
-                 columns,
-                 axes.count(),
-                 {{std::move(numbers), rows, inner}}};
+  return Product{
+      {kStacks},    matrix(0, !ta, a.back()),           matrix(1, tb, b.back()), "PackedPlaces{n[0], n[1]}", columns,
+      axes.count(), {{std::move(numbers), rows, inner}}};
 }
 
 Code code_of_matmul(const Op& op) {
-  require_float(op);
+  if (!multiplies(op.operands[0].dtype())) throw Lacking();
   return product_of(op) ? code_of_product(op, storing(op)) : Code{};
 }
 

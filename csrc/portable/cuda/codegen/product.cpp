@@ -1,6 +1,7 @@
 #include "cuda/codegen/product.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "cuda/codegen/families.h"
@@ -14,10 +15,10 @@ const char* const kProduct = R"cuda(
 // Rows and columns of the results, terms of each sum, and results; the terms are divided into parts.
 struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 
-// A left matrix M has types Line and Term and functions line(matrix, row), term(k) and at(line, term, is_there), the
-// address of an element, which unsets is_there if the element is 0; of a right matrix a line is a column. advance(term,
-// by) goes on by as many terms as `by` is from the first. If M::kAlong, neighbours in memory are terms, else lines. If
-// M::kWide, each four of them from a multiple of 4 on are aligned, and all of them are 0 if the first one is.
+// A left matrix M has types Element, Line and Term and functions line(matrix, row), term(k) and at(line, term,
+// is_there), the address of an element, which unsets is_there if the element is 0; of a right matrix a line is a column.
+// advance(term, by) goes on by as many terms as `by` is from the first. If M::kAlong, neighbours in memory are terms,
+// else lines. Each M::kWidth of them from a multiple of that on are aligned, and all of them are 0 if the first one is.
 // The places of results have row(matrix, row), the index of a row's first element, and column(matrix, column), the
 // distance from there; kRowsFirst if neighbours in memory are in neighbouring rows. read(index) reads what write(index,
 // read, x) needs to take an element of the result. Of several elements all is read first: the compiler cannot know that
@@ -28,11 +29,13 @@ struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 // Of 32 lines and 16 terms, a thread of a warp has lines 4 g + i and terms 4 t + j, in x[i][j], where g is its number
 // divided by 4 and t the rest.
 struct Fragment { float x[4][4]; };
+// Of 32 lines and 32 terms of two bytes each, a thread has lines 8 i + g and terms 8 j + 2 t and 8 j + 2 t + 1.
+struct Pairs { unsigned x[4][4]; };
 
 #ifdef __CUDACC__
 // In shared memory, in bytes.
 typedef unsigned Address;
-__device__ inline Address address_of(const float* shared) {
+__device__ inline Address address_of(const char* shared) {
   Address address = (Address)__cvta_generic_to_shared(shared);
   asm volatile("" : "+r"(address));  // the compiler shall keep it, not make it again
   return address;
@@ -45,13 +48,37 @@ __device__ inline float4 read_four(Address from) {
                : "memory");
   return four;
 }
-// Copies while the thread goes on; zeros if nothing is there.
-__device__ inline void copy_four_later(Address to, const float* from, bool is_there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0)
+// Reads four matrices of 8 x 8 elements of two bytes: thread 8 j + i has the address of row i of matrix j, and gets
+// elements 2 t and 2 t + 1 of row g of each; if ACROSS, of column g.
+template <bool ACROSS>
+__device__ inline void read_matrices(unsigned (&x)[4], Address from) {
+  if (ACROSS) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(from)
+                 : "memory");
+  } else {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(from)
+                 : "memory");
+  }
+}
+__device__ inline void write_four(Address to, const unsigned (&x)[4]) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
                : "memory");
 }
-__device__ inline void copy_later(Address to, const float* from, bool is_there) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(is_there ? 4 : 0) : "memory");
+// Copies 4, 8 or 16 bytes while the thread goes on; zeros if nothing is there.
+template <int BYTES>
+__device__ inline void copy_later(Address to, const void* from, bool is_there) {
+  if (BYTES == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(BYTES),
+                 "r"(is_there ? BYTES : 0)
+                 : "memory");
+  }
 }
 // Ends a group of copies, which may be empty.
 __device__ inline void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -81,85 +108,148 @@ __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fr
     }
   }
 }
+// The same of 32 terms of two bytes: a thread has rows 8 i + g and columns 8 j + 2 t and 8 j + 2 t + 1, in sums[i][2 j]
+// and sums[i][2 j + 1].
+#define ALLOY_MULTIPLY(T, type)                                                                               \
+  __device__ inline void multiply(float (&sums)[4][8], const Pairs& a, const Pairs& b, T) {                   \
+    _Pragma("unroll") for (int k = 0; k < 4; k += 2) {                                                        \
+      _Pragma("unroll") for (int i = 0; i < 4; i += 2) {                                                      \
+        _Pragma("unroll") for (int j = 0; j < 4; ++j) {                                                       \
+          asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, "                \
+              "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                                 \
+              : "+f"(sums[i][2 * j]), "+f"(sums[i][2 * j + 1]), "+f"(sums[i + 1][2 * j]),                     \
+                "+f"(sums[i + 1][2 * j + 1])                                                                  \
+              : "r"(a.x[i][k]), "r"(a.x[i + 1][k]), "r"(a.x[i][k + 1]), "r"(a.x[i + 1][k + 1]),               \
+                "r"(b.x[j][k]), "r"(b.x[j][k + 1]));                                                          \
+        }                                                                                                     \
+      }                                                                                                       \
+    }                                                                                                         \
+  }
+ALLOY_MULTIPLY(Half, "f16")
+ALLOY_MULTIPLY(BFloat, "bf16")
 #endif
 
-// ---- tiles in shared memory, of 16 terms ----
+// ---- tiles in shared memory, whose lines have 64 bytes ----
 
 // Where an element lies in a tile, so that threads that read or write at once use different banks.
-template <bool ALONG, int LINES>
+template <class T, bool ALONG, int LINES>
 __device__ inline int in_tile(int line, int term) {
+  if (sizeof(T) == 2) {
+    return ALONG ? line * 32 + (term ^ (line >> 1 & 3) * 8) : term * LINES + (line ^ (term & 7) * 8);
+  }
   return ALONG ? (line ^ (line >> 2 & 1)) * 16 + term : term * LINES + (line ^ (term >> 2 & 3) * 8);
 }
 
-// What a thread copies of each tile: fours of neighbours.
+// What a thread copies of each tile: neighbours of 16 bytes together.
 template <class M, int LINES, int THREADS>
 struct TileLoader {
-  static const int kFours = LINES * 4 / THREADS, kAcross = M::kAlong ? 4 : LINES / 4, kStep = THREADS / kAcross;
-  static const int kLines = M::kAlong ? kFours : M::kWide ? 1 : 4;
+  typedef typename M::Element T;
+  static const int kTerms = 64 / sizeof(T), kNeighbours = 16 / sizeof(T), kCopies = kNeighbours / M::kWidth;
+  static const int kGroups = LINES * 4 / THREADS, kAcross = M::kAlong ? 4 : LINES / kNeighbours;
+  static const int kStep = THREADS / kAcross, kLines = M::kAlong ? kGroups : kCopies;
+  static const int kBytes = M::kWidth * sizeof(T);  // that are copied at once
   const M& matrix;
   typename M::Line lines[kLines];
   bool inside[kLines];
-  typename M::Term term, one, next;
+  typename M::Term term, few, next;
   int rest;  // terms from there on
 
   __device__ TileLoader(const M& m, i64 number, i64 first, i64 count, i64 begin, i64 end) : matrix(m) {
 #pragma unroll
     for (int j = 0; j < kLines; ++j) {
-      const i64 line = first + line_of(j);
+      const i64 line = first + (M::kAlong ? line_of(j) : line_of(0) + M::kWidth * j);
       inside[j] = line < count;
       lines[j] = m.line(number, inside[j] ? line : 0);
     }
     term = m.term(begin + term_of(0));
-    one = m.term(1);
-    next = m.term(M::kAlong ? M::kWide ? 16 : 12 : kStep);
+    few = m.term(M::kWidth);
+    next = m.term(M::kAlong ? kCopies == 1 ? kTerms : kTerms - kNeighbours : kStep);
     rest = (int)(end - begin) - term_of(0);
   }
-  // Of a four, or of a line that is copied by itself.
-  __device__ static int line_of(int j) {
-    return M::kAlong ? threadIdx.x / kAcross + kStep * j : threadIdx.x % kAcross * 4 + j;
+  // Of the first element of a group.
+  __device__ static int line_of(int group) {
+    return M::kAlong ? threadIdx.x / kAcross + kStep * group : threadIdx.x % kAcross * kNeighbours;
   }
-  __device__ static int term_of(int j) {
-    return M::kAlong ? threadIdx.x % kAcross * 4 : threadIdx.x / kAcross + kStep * j;
+  __device__ static int term_of(int group) {
+    return M::kAlong ? threadIdx.x % kAcross * kNeighbours : threadIdx.x / kAcross + kStep * group;
   }
-  __device__ void copy(Address tile, int j, int line, int k, bool is_there) const {
-    const Address to = tile + 4 * in_tile<M::kAlong, LINES>(line, k);
-    is_there = is_there && inside[j];
-    const float* const from = matrix.at(lines[j], term, is_there);
-    if (M::kWide) copy_four_later(to, from, is_there);
-    else copy_later(to, from, is_there);
+  __device__ static Address place_of(Address tile, int group) {
+    return tile + (unsigned)sizeof(T) * in_tile<T, M::kAlong, LINES>(line_of(group), term_of(group));
   }
-  // Begins to copy the next tile.
-  __device__ void load(Address tile) {
+  // Calls use(group, copy, address, is_there) for all copies, and goes on to the next tile.
+  template <class Use>
+  __device__ void each(const Use& use) {
     if (M::kAlong) {
 #pragma unroll
-      for (int i = 0; i < (M::kWide ? 1 : 4); ++i) {
+      for (int i = 0; i < kCopies; ++i) {
 #pragma unroll
-        for (int j = 0; j < kFours; ++j) copy(tile, j, line_of(j), term_of(0) + i, rest > i);
-        if (!M::kWide) matrix.advance(term, one);
+        for (int j = 0; j < kGroups; ++j) {
+          bool is_there = rest > M::kWidth * i && inside[j];
+          const T* const from = matrix.at(lines[j], term, is_there);
+          use(j, i, from, is_there);
+        }
+        if (kCopies > 1) matrix.advance(term, few);
       }
       matrix.advance(term, next);
     } else {
 #pragma unroll
-      for (int j = 0; j < kFours; ++j) {
+      for (int j = 0; j < kGroups; ++j) {
 #pragma unroll
-        for (int i = 0; i < kLines; ++i) copy(tile, i, line_of(i), term_of(j), rest > kStep * j);
+        for (int i = 0; i < kCopies; ++i) {
+          bool is_there = rest > kStep * j && inside[i];
+          const T* const from = matrix.at(lines[i], term, is_there);
+          use(j, i, from, is_there);
+        }
         matrix.advance(term, next);
       }
     }
-    rest -= 16;
+    rest -= kTerms;
+  }
+  // Begins to copy the next tile. Two bytes cannot be copied by themselves while the thread goes on.
+  __device__ void load(Address tile) {
+    if constexpr (kBytes == 2) {
+      unsigned read[kGroups][4] = {};
+      each([&](int j, int i, const T* from, bool is_there) {
+        if (is_there) read[j][i / 2] |= (unsigned)from->bits << 16 * (i % 2);
+      });
+#pragma unroll
+      for (int j = 0; j < kGroups; ++j) write_four(place_of(tile, j), read[j]);
+    } else {
+      each([&](int j, int i, const T* from, bool is_there) {
+        copy_later<kBytes>(place_of(tile, j) + kBytes * i, from, is_there);
+      });
+    }
   }
 };
 
-// What a warp reads of each tile, from a line on.
-template <bool ALONG, int LINES>
+// What a warp reads of each tile, from a line on that is a multiple of 64, or of 32 if it has no more.
+template <class T, bool ALONG, int LINES>
 struct TileReader {
+  Address from;
+  __device__ TileReader(Address tile, int first) {
+    const int lane = threadIdx.x % 32;
+    from = tile + 2 * (ALONG ? in_tile<T, ALONG, LINES>(first + lane % 8, lane / 8 * 8)
+                             : in_tile<T, ALONG, LINES>(first, lane));
+  }
+  // The distances are those of the tile, and of the lines, a multiple of 32.
+  __device__ Pairs read(unsigned bytes, int line) const {
+    Pairs pairs;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      read_matrices<!ALONG>(pairs.x[i], ALONG ? from + bytes + 64 * (line + 8 * i)
+                                              : (from + bytes) ^ (unsigned)(2 * (line + 8 * i)));
+    }
+    return pairs;
+  }
+};
+template <bool ALONG, int LINES>
+struct TileReader<float, ALONG, LINES> {
   Address even, odd;
   __device__ TileReader(Address tile, int first) {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    even = tile + 4 * in_tile<ALONG, LINES>(first + 4 * g, 4 * t);
-    odd = tile + 4 * in_tile<ALONG, LINES>(first + 4 * g + 1, 4 * t);
+    even = tile + 4 * in_tile<float, ALONG, LINES>(first + 4 * g, 4 * t);
+    odd = tile + 4 * in_tile<float, ALONG, LINES>(first + 4 * g + 1, 4 * t);
   }
-  // The distances are those of the tile, and of the lines, a multiple of 32.
   __device__ Fragment read(unsigned bytes, int line) const {
     Fragment fragment;
 #pragma unroll
@@ -176,8 +266,51 @@ struct TileReader {
 
 // ---- what the tensor cores multiply ----
 
+// Factors of two bytes. Their products are exact, and the tensor cores sum them.
+template <class T>
+struct Narrow {
+  typedef Pairs Read;
+  static const bool kLosesInfinities = false;
+  Pairs x;
+  __device__ Narrow() {}
+  __device__ explicit Narrow(const Pairs& pairs) : x(pairs) {}
+  __device__ static void add_product(float (&sums)[4][8], const Narrow& a, const Narrow& b) {
+    multiply(sums, a.x, b.x, T{});
+  }
+  // Writes the thread's sums to an array with rows of PITCH numbers.
+  template <int PITCH>
+  __device__ static void write(float* to, const float (&sums)[4][8]) {
+    float* const own = to + threadIdx.x % 32 / 4 * PITCH + threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        *(float2*)(own + 8 * i * PITCH + 8 * j) = make_float2(sums[i][2 * j], sums[i][2 * j + 1]);
+      }
+    }
+  }
+};
+
+// What both ways to multiply floats have in common.
+struct OfFloats {
+  typedef Fragment Read;
+  static const bool kLosesInfinities = true;
+  __device__ static int row(int i) { return threadIdx.x % 32 / 4 * 4 + i; }
+  __device__ static int column(int j) { return threadIdx.x % 4 * 8 + j; }
+  template <int PITCH>
+  __device__ static void write(float* to, const float (&sums)[4][8]) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      float4* const own = (float4*)(to + row(i) * PITCH + column(0));
+      const float(&x)[8] = sums[i];
+      own[0] = make_float4(x[0], x[1], x[2], x[3]);
+      own[1] = make_float4(x[4], x[5], x[6], x[7]);
+    }
+  }
+};
+
 // Factors rounded to TF32, with 10 bits behind the point. A number that is not finite stays as it is.
-struct Rounded {
+struct Rounded : OfFloats {
   Fragment x;
   __device__ Rounded() {}
   __device__ explicit Rounded(const Fragment& fragment) {
@@ -196,7 +329,7 @@ struct Rounded {
 // Factors as sums of two TF32 numbers, whose error is as small as that of a float32. Of their four products, that of
 // the lower halves is left out. The tensor cores do not round sums to the nearest number, so they sum only a few terms.
 // The lower half of a number that is not finite, or rounds to infinity, is NaN or infinite, and so is each sum with it.
-struct Halves {
+struct Halves : OfFloats {
   Fragment high, low;
   __device__ Halves() {}
   __device__ explicit Halves(const Fragment& fragment) {
@@ -218,8 +351,9 @@ struct Halves {
   }
 };
 
-template <bool TF32> struct FactorsOf { typedef Halves Type; };
-template <> struct FactorsOf<true> { typedef Rounded Type; };
+template <class T, bool TF32> struct FactorsOf { typedef Narrow<T> Type; };
+template <> struct FactorsOf<float, false> { typedef Halves Type; };
+template <> struct FactorsOf<float, true> { typedef Rounded Type; };
 
 // ---- products ----
 
@@ -232,18 +366,21 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
   const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS;
   // As many tiles as fit into the memory that a block has anyway, for those that are on their way.
   const int kStages = kRows + kColumns > 192 ? 3 : 4;
-  typedef typename FactorsOf<TF32>::Type Factors;
+  typedef typename A::Element T;
+  typedef typename FactorsOf<T, TF32>::Type Factors;
+  const int kTerms = 64 / sizeof(T);
   const unsigned kBytes = 64 * (kRows + kColumns);
-  __shared__ __align__(16) float tiles[kStages * 16 * (kRows + kColumns)];
+  __shared__ __align__(128) char tiles[kStages * kBytes];
   const Address of_left = address_of(tiles), of_right = of_left + 64 * kRows;
   const i64 down = (size.rows + kRows - 1) / kRows, across = (size.columns + kColumns - 1) / kColumns;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int own_row = warp / ACROSS * 32 * ROWS, own_column = warp % ACROSS * 32 * COLUMNS;
-  const TileReader<A::kAlong, kRows> read_left(of_left, own_row);
-  const TileReader<B::kAlong, kColumns> read_right(of_right, own_column);
-  const i64 length = ((size.inner + size.parts - 1) / size.parts + 15) / 16 * 16, begin = blockIdx.y * length;
+  const TileReader<T, A::kAlong, kRows> read_left(of_left, own_row);
+  const TileReader<T, B::kAlong, kColumns> read_right(of_right, own_column);
+  const i64 length = ((size.inner + size.parts - 1) / size.parts + kTerms - 1) / kTerms * kTerms;
+  const i64 begin = blockIdx.y * length;
   const i64 end = begin + length < size.inner ? begin + length : size.inner;
-  const int steps = end <= begin ? 0 : (int)((end - begin + 15) / 16);
+  const int steps = end <= begin ? 0 : (int)((end - begin + kTerms - 1) / kTerms);
   for (i64 block = blockIdx.x; block < down * across * size.matrices; block += gridDim.x) {
     // Blocks that run at once compute tiles of a few rows, so that they read the same lines of both matrices.
     const i64 kBand = 8, matrix = quotient(block, down * across), tile = block - matrix * down * across;
@@ -270,7 +407,7 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
         Factors of_columns[COLUMNS];
 #pragma unroll
         for (int j = 0; j < COLUMNS; ++j) of_columns[j] = Factors(read_right.read(used, 32 * j));
-        Fragment next = read_left.read(used, 0);
+        typename Factors::Read next = read_left.read(used, 0);
         left.load(of_left + unused);
         right.load(of_right + unused);
         end_copies();
@@ -286,13 +423,16 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
       }
     }
     bool is_finite = true;
+    if constexpr (Factors::kLosesInfinities) {
 #pragma unroll
-    for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
-      is_finite = is_finite && fabsf(sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8]) < infinity();
+      for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
+        is_finite = is_finite && fabsf(sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8]) < infinity();
+      }
     }
     wait_for_copies<0>();
+    const bool all_finite = !__syncthreads_or(!is_finite);
     // Such factors cannot be told from the sums, so all is summed again without tensor cores.
-    if (__syncthreads_or(!is_finite)) {
+    if constexpr (Factors::kLosesInfinities) if (!all_finite) {
       TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
       TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
 #pragma unroll
@@ -305,14 +445,14 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
         wait_for_copies<0>();
         __syncthreads();
 #pragma unroll 1
-        for (int k = 0; k < 16; ++k) {
+        for (int k = 0; k < kTerms; ++k) {
 #pragma unroll
           for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
-            const int row = own_row + i / 32 / COLUMNS * 32 + lane / 4 * 4 + i / 8 % 4;
-            const int column = own_column + i / 32 % COLUMNS * 32 + lane % 4 * 8 + i % 8;
+            const int row = own_row + i / 32 / COLUMNS * 32 + Factors::row(i / 8 % 4);
+            const int column = own_column + i / 32 % COLUMNS * 32 + Factors::column(i % 8);
             sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8] +=
-                tiles[in_tile<A::kAlong, kRows>(row, k)] *
-                tiles[16 * kRows + in_tile<B::kAlong, kColumns>(column, k)];
+                ((const T*)tiles)[in_tile<T, A::kAlong, kRows>(row, k)] *
+                ((const T*)(tiles + 64 * kRows))[in_tile<T, B::kAlong, kColumns>(column, k)];
           }
         }
         __syncthreads();
@@ -320,20 +460,14 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
     }
     // Each warp brings its elements into the order of memory, 32 x 32 at a time.
     const int kPitch = 36;
-    static_assert(DOWN * ACROSS * 32 * (kPitch + 2) <= kStages * 16 * (kRows + kColumns), "too little shared memory");
-    float* const own = tiles + warp * 32 * (kPitch + 2);
+    static_assert(DOWN * ACROSS * 128 * (kPitch + 2) <= kStages * kBytes, "too little shared memory");
+    float* const own = (float*)tiles + warp * 32 * (kPitch + 2);
     i64* const others = (i64*)(own + 32 * kPitch);
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
 #pragma unroll
       for (int j = 0; j < COLUMNS; ++j) {
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          float4* const to = (float4*)(own + (lane / 4 * 4 + k) * kPitch + lane % 4 * 8);
-          const float(&x)[8] = sums[i][j][k];
-          to[0] = make_float4(x[0], x[1], x[2], x[3]);
-          to[1] = make_float4(x[4], x[5], x[6], x[7]);
-        }
+        Factors::template write<kPitch>(own, sums[i][j]);
         const i64 row = first_row + own_row + 32 * i + lane, column = first_column + own_column + 32 * j + lane;
         const i64 of_row = row < size.rows ? places.row(matrix, row) : -1;
         const i64 of_column = column < size.columns ? places.column(matrix, column) : -1;
@@ -417,7 +551,7 @@ Division division_of(const Product& product, const Product::Share& share, size_t
   const int64_t least_parts = 1 + share.inner / (1 << 30);  // of which a tile's numbers have 32 bits
   Division best{};
   double least = 0;
-  for (const Tile& tile : product.is_tf32 ? kTf32Tiles : kFloatTiles) {
+  for (const Tile& tile : product.is_tf32 || product.is_narrow ? kTf32Tiles : kFloatTiles) {
     const int64_t blocks = (share.rows + tile.rows - 1) / tile.rows *
                            ((product.columns + tile.columns - 1) / tile.columns) * product.matrices;
     const int64_t most_parts = std::max(least_parts, std::min(share.inner / kLeastTerms, kMostParts));
@@ -445,11 +579,19 @@ constexpr int64_t kMostSmallTiles = 32, kMostSmallTerms = 1024;
 
 }  // namespace
 
+bool multiplies(ir::DType dtype) { return ir::kind(dtype) == ir::DTypeKind::kFloating; }
+
+std::string width_of(int64_t neighbours, ir::DType dtype) {
+  return std::to_string(std::gcd(neighbours, 16 / static_cast<int64_t>(size_of(dtype))));
+}
+
 std::optional<Product> product_of(const Op& op) {
-  if (!op.info().facts.products || op.operands[0].dtype() != ir::DType::float32) return std::nullopt;
+  if (!op.info().facts.products || !multiplies(op.operands[0].dtype())) return std::nullopt;
   if (op.results[0].shape.element_count() == 0) return std::nullopt;
   std::optional<Product> product = op.code == ir::OpCode::matmul ? product_of_matmul(op) : product_of_convolution(op);
-  if (product && op.attributes.has(ir::Attr::kPrecision)) {
+  if (!product) return std::nullopt;
+  product->is_narrow = op.operands[0].dtype() != ir::DType::float32;
+  if (!product->is_narrow && op.attributes.has(ir::Attr::kPrecision)) {
     product->is_tf32 = op.attributes.word(ir::Attr::kPrecision) == "tf32";
   }
   return product;

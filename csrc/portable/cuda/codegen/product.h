@@ -24,12 +24,17 @@ struct Product {
     int64_t rows, inner;
   };
   std::vector<Share> shares;
-  bool is_tf32 = false;  // factors may be rounded to TF32
+  bool is_narrow = false;  // elements have two bytes
+  bool is_tf32 = false;    // factors may be rounded to TF32
 
   static constexpr size_t kOwn = 5;
 };
 
-// The product that computes an op of float32, if tiles do.
+// True if products are computed of elements of the type, which both operands and the result have.
+bool multiplies(ir::DType dtype);
+// How many neighbours in memory are copied at once, at most 16 bytes, if each row of them has so many.
+std::string width_of(int64_t neighbours, ir::DType dtype);
+// The product that computes an op, if tiles do.
 std::optional<Product> product_of(const ir::Op& op);
 std::optional<Product> product_of_matmul(const ir::Op& op);
 std::optional<Product> product_of_convolution(const ir::Op& op);

@@ -5,6 +5,7 @@ const char* const kSmallProduct = R"cuda(
 // The thread's elements of a tile of 16 lines and 64 terms; zeros outside the matrix.
 template <class M>
 struct SmallTile {
+  typedef typename M::Element T;
   float elements[4];
 
   // Threads have fours of neighbours in memory if the matrix has them.
@@ -22,13 +23,16 @@ struct SmallTile {
     for (int i = 0; i < (M::kWide ? 1 : 4); ++i) {
       const int line = line_of(i), k = term_of(i);
       bool is_there = line < lines && k < terms;
-      const float* const from =
+      const T* const from =
           matrix.at(matrix.line(number, is_there ? first + line : 0), matrix.term(is_there ? begin + k : 0), is_there);
-      if (M::kWide) {
+      if (!M::kWide) {
+        elements[i] = is_there ? load(from, 0) : 0;
+      } else if constexpr (sizeof(T) == 4) {
         const float4 four = is_there ? *(const float4*)from : make_float4(0, 0, 0, 0);
         elements[0] = four.x, elements[1] = four.y, elements[2] = four.z, elements[3] = four.w;
       } else {
-        elements[i] = is_there ? *from : 0;
+#pragma unroll
+        for (int j = 0; j < 4; ++j) elements[j] = is_there ? load(from, j) : 0;
       }
     }
   }
