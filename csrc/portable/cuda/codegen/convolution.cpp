@@ -64,21 +64,24 @@ __device__ inline void advance_position(const Convolution& c, Spot& s, const Spo
 __device__ inline Spot pixel_of(const Convolution& c, i64 i) {
   return spot_of(i, c.axes[0].extent, c.axes[1].extent, c.axes[2].extent);
 }
-__device__ inline i64 in_result(const Convolution& c, const Spot& s) {
-  return s.image * c.result_image + (s.d * (int)c.axes[0].result_step + s.h * (int)c.axes[1].result_step +
-                                     s.v * (int)c.axes[2].result_step);
-}
-__device__ inline i64 in_source(const Convolution& c, const Spot& s) {
-  return s.image * c.source_image + (s.d * (int)c.axes[0].source_step + s.h * (int)c.axes[1].source_step +
-                                     s.v * (int)c.axes[2].source_step);
-}
-// The offset of an element in its image, which may be outside.
-__device__ inline int in_image(const Convolution& c, int d, int h, int v, bool& is_inside) {
-  is_inside = is_inside && (unsigned)d < (unsigned)c.axes[0].extent && (unsigned)h < (unsigned)c.axes[1].extent &&
-              (unsigned)v < (unsigned)c.axes[2].extent;
+// Offsets of elements, which may be outside, are sums of one of the line and one of the term, so that a thread computes
+// each once for several elements.
+__device__ inline int in_source(const Convolution& c, int d, int h, int v) {
   return d * (int)c.axes[0].source_step + h * (int)c.axes[1].source_step + v * (int)c.axes[2].source_step;
 }
-
+__device__ inline int in_result(const Convolution& c, int d, int h, int v) {
+  return d * (int)c.axes[0].result_step + h * (int)c.axes[1].result_step + v * (int)c.axes[2].result_step;
+}
+__device__ inline bool is_inside(const Convolution& c, int d, int h, int v) {
+  return (unsigned)d < (unsigned)c.axes[0].extent && (unsigned)h < (unsigned)c.axes[1].extent &&
+         (unsigned)v < (unsigned)c.axes[2].extent;
+}
+__device__ inline i64 in_result(const Convolution& c, const Spot& s) {
+  return s.image * c.result_image + in_result(c, s.d, s.h, s.v);
+}
+__device__ inline i64 in_source(const Convolution& c, const Spot& s) {
+  return s.image * c.source_image + in_source(c, s.d, s.h, s.v);
+}
 // The elements of the source under each window: a line is a position, a term a tap and channel.
 template <class T, bool ALONG, int WIDTH>
 struct Windows {
@@ -91,15 +94,17 @@ struct Windows {
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = position_of(c, i);
-    return Line{from + s.image * c.source_image + group * c.channels * c.source_channel, (int)c.axes[0].place(s.d, 0),
-                (int)c.axes[1].place(s.h, 0), (int)c.axes[2].place(s.v, 0)};
+    const int d = (int)c.axes[0].place(s.d, 0), h = (int)c.axes[1].place(s.h, 0), v = (int)c.axes[2].place(s.v, 0);
+    return Line{from + s.image * c.source_image + group * c.channels * c.source_channel + in_source(c, d, h, v), d, h,
+                v};
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.channels); }
   __device__ const T* at(const Line& line, const Term& tap, bool& is_there) const {
-    return line.from + (in_image(c, line.d + tap.d * (int)c.axes[0].dilation, line.h + tap.h * (int)c.axes[1].dilation,
-                                 line.v + tap.v * (int)c.axes[2].dilation, is_there) +
-                        tap.channel * (int)c.source_channel);
+    const int d = tap.d * (int)c.axes[0].dilation, h = tap.h * (int)c.axes[1].dilation,
+              v = tap.v * (int)c.axes[2].dilation;
+    is_there = is_there && is_inside(c, line.d + d, line.h + h, line.v + v);
+    return line.from + (in_source(c, d, h, v) + tap.channel * (int)c.source_channel);
   }
 };
 
@@ -121,9 +126,10 @@ struct Filters {
   }
 };
 
-template <bool ROWS_FIRST>
+template <bool ROWS_FIRST, int WIDTH>
 struct ResultPlaces {
   static const bool kRowsFirst = ROWS_FIRST;
+  static const int kWidth = WIDTH;
   const Convolution& c;
   __device__ i64 row(i64, i64 i) const { return in_result(c, position_of(c, i)); }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.result_channel; }
@@ -141,18 +147,19 @@ struct WindowsOver {
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = pixel_of(c, i);
-    return Line{from + s.image * c.result_image + group * c.filters * c.result_channel, s.d + (int)c.axes[0].before,
-                s.h + (int)c.axes[1].before, s.v + (int)c.axes[2].before};
+    const int d = s.d + (int)c.axes[0].before, h = s.h + (int)c.axes[1].before, v = s.v + (int)c.axes[2].before;
+    return Line{from + s.image * c.result_image + group * c.filters * c.result_channel + in_result(c, d, h, v), d, h,
+                v};
   }
   __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
   __device__ const T* at(const Line& line, const Term& tap, bool& is_there) const {
-    const int d = line.d - tap.d * (int)c.axes[0].dilation, h = line.h - tap.h * (int)c.axes[1].dilation,
-              v = line.v - tap.v * (int)c.axes[2].dilation;
-    is_there = is_there && (unsigned)d < (unsigned)c.axes[0].positions && (unsigned)h < (unsigned)c.axes[1].positions &&
-               (unsigned)v < (unsigned)c.axes[2].positions;
-    return line.from + (tap.channel * (int)c.result_channel + d * (int)c.axes[0].result_step +
-                        h * (int)c.axes[1].result_step + v * (int)c.axes[2].result_step);
+    const int d = tap.d * (int)c.axes[0].dilation, h = tap.h * (int)c.axes[1].dilation,
+              v = tap.v * (int)c.axes[2].dilation;
+    is_there = is_there && (unsigned)(line.d - d) < (unsigned)c.axes[0].positions &&
+               (unsigned)(line.h - h) < (unsigned)c.axes[1].positions &&
+               (unsigned)(line.v - v) < (unsigned)c.axes[2].positions;
+    return line.from + (tap.channel * (int)c.result_channel - in_result(c, d, h, v));
   }
 };
 
@@ -176,9 +183,10 @@ struct Channels {
   }
 };
 
-template <bool ROWS_FIRST>
+template <bool ROWS_FIRST, int WIDTH>
 struct SourcePlaces {
   static const bool kRowsFirst = ROWS_FIRST;
+  static const int kWidth = WIDTH;
   const Convolution& c;
   __device__ i64 row(i64, i64 i) const { return c.source_begin + in_source(c, pixel_of(c, i)); }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.channels + i) * c.source_channel; }
@@ -196,15 +204,16 @@ struct TapsOver {
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Tap tap = tap_of(c, i, c.channels);
-    return Line{from + (group * c.channels + tap.channel) * c.source_channel, (int)c.axes[0].place(0, tap.d),
-                (int)c.axes[1].place(0, tap.h), (int)c.axes[2].place(0, tap.v)};
+    const int d = (int)c.axes[0].place(0, tap.d), h = (int)c.axes[1].place(0, tap.h),
+              v = (int)c.axes[2].place(0, tap.v);
+    return Line{from + (group * c.channels + tap.channel) * c.source_channel + in_source(c, d, h, v), d, h, v};
   }
   __device__ Term term(i64 k) const { return position_of(c, k); }
   __device__ void advance(Term& s, const Term& by) const { advance_position(c, s, by); }
   __device__ const T* at(const Line& line, const Term& s, bool& is_there) const {
-    return line.from + (s.image * c.source_image +
-                        in_image(c, line.d + s.d * (int)c.axes[0].stride, line.h + s.h * (int)c.axes[1].stride,
-                                 line.v + s.v * (int)c.axes[2].stride, is_there));
+    const int d = s.d * (int)c.axes[0].stride, h = s.h * (int)c.axes[1].stride, v = s.v * (int)c.axes[2].stride;
+    is_there = is_there && is_inside(c, line.d + d, line.h + h, line.v + v);
+    return line.from + (s.image * c.source_image + in_source(c, d, h, v));
   }
 };
 
@@ -224,9 +233,10 @@ struct Incoming {
   __device__ const T* at(Line line, const Term& s, bool&) const { return line + in_result(c, s); }
 };
 
-template <bool ROWS_FIRST>
+template <bool ROWS_FIRST, int WIDTH>
 struct WeightsPlaces {
   static const bool kRowsFirst = ROWS_FIRST;
+  static const int kWidth = WIDTH;
   const Convolution& c;
   __device__ i64 row(i64, i64 i) const {
     const Tap tap = tap_of(c, i, c.channels);
@@ -460,12 +470,14 @@ std::string matrix_of(const std::string& name, bool along, int64_t neighbours, c
                  std::to_string(operand)});
 }
 
+// So many neighbours in memory are in a row of the result; 0 if they are in a column.
 Product in_tiles(const Sizes& sizes, const std::string& left, const std::string& right, const std::string& places,
-                 bool rows_first, int64_t columns, std::vector<Product::Share> shares) {
+                 int64_t neighbours, int64_t columns, std::vector<Product::Share> shares) {
   return {{kWindows, kConvolution, kTiles},
           left,
           right,
-          places + (rows_first ? "<true>" : "<false>") + "{*(const Convolution*)(n + 5)}",
+          places + (neighbours > 0 ? "<false, @>" : "<true, @>") + "{*(const Convolution*)(n + 5)}",
+          neighbours > 0 && neighbours % 4 == 0 ? 4 : 1,
           columns,
           sizes.groups,
           std::move(shares)};
@@ -540,16 +552,18 @@ std::optional<Product> product_of_convolution(const Op& op) {
   switch (part) {
     case Part::kResult:
       return in_tiles(s, matrix_of("Windows", s.channels_last, of_source, op, 0),
-                      matrix_of("Filters", !s.filters_adjoin, of_weights, op, 1), "ResultPlaces", !s.filters_last,
-                      s.filters, {{s.numbers(), s.images * s.positions, s.taps * s.channels}});
+                      matrix_of("Filters", !s.filters_adjoin, of_weights, op, 1), "ResultPlaces",
+                      s.filters_last ? s.filters : 0, s.filters,
+                      {{s.numbers(), s.images * s.positions, s.taps * s.channels}});
     case Part::kSource:
       return in_tiles(s, matrix_of("WindowsOver", s.filters_last, of_result, op, 0),
-                      matrix_of("Channels", s.filters_adjoin, of_weights, op, 1), "SourcePlaces", !s.channels_last,
-                      s.channels, std::move(pixels.shares));
+                      matrix_of("Channels", s.filters_adjoin, of_weights, op, 1), "SourcePlaces",
+                      s.channels_last ? s.channels : 0, s.channels, std::move(pixels.shares));
     case Part::kWeights:
       return in_tiles(s, matrix_of("TapsOver", !s.channels_last, of_source, op, 1),
-                      matrix_of("Incoming", !s.filters_last, of_result, op, 0), "WeightsPlaces", !s.filters_adjoin,
-                      s.filters, {{s.numbers(), s.taps * s.channels, s.images * s.positions}});
+                      matrix_of("Incoming", !s.filters_last, of_result, op, 0), "WeightsPlaces",
+                      s.filters_adjoin ? s.filters : 0, s.filters,
+                      {{s.numbers(), s.taps * s.channels, s.images * s.positions}});
   }
   return std::nullopt;
 }

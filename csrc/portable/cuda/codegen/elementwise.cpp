@@ -1,5 +1,6 @@
 // Table ops except reductions, casts and optimizer steps, one or several in one function, perhaps with the op that
 // leads.
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -111,7 +112,7 @@ void Writer::adam(const Op& op) {
   libraries = {kSteps};
 }
 
-Loads::Loads(const std::vector<Import>& imports, size_t first_pointer, size_t first_number) {
+Loads::Loads(const std::vector<Import>& imports, size_t first_pointer, size_t first_number, int width) {
   std::map<std::pair<Dims, Dims>, std::string> places;  // by lengths and steps: the compiler sees what is equal
   for (const auto& [v, shape] : imports) {
     const Axes axes = joined({shape->dims(), {steps_of(v.shape().dims(), shape->dims())}});
@@ -127,8 +128,18 @@ Loads::Loads(const std::vector<Import>& imports, size_t first_pointer, size_t fi
                                                 std::to_string(first + static_cast<size_t>(axes.rank()))});
       axes.append_to(numbers);
     }
-    texts.push_back(
-        filled("load((const @*)p[@], @)", {element_of(v.dtype()), std::to_string(first_pointer + texts.size()), at}));
+    const auto load = [&](const std::string& function) {
+      return filled(function + "((const @*)p[@], @)",
+                    {element_of(v.dtype()), std::to_string(first_pointer + texts.size()), at});
+    };
+    // Of four neighbours from a multiple of four on, all lie in one row, where they are neighbours or one element.
+    const auto in_fours = [](int64_t x) { return x % 4 == 0; };
+    const bool has_rows = axes.rank() > 0 && in_fours(axes.lengths.back());
+    const bool adjoin = has_rows && steps.back() == 1 && std::all_of(steps.begin(), steps.end() - 1, in_fours);
+    if (width == 1) texts.push_back(load("load"));
+    else if (adjoin) texts.push_back(load("load_four"));
+    else if (at == "0" || (has_rows && steps.back() == 0)) texts.push_back("four_times(" + load("load") + ")");
+    else texts.push_back("each_of_four([&](i64 i) { return " + load("load") + "; }, i)");
   }
 }
 

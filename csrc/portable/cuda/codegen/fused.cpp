@@ -43,22 +43,44 @@ struct Chain {
 // What becomes of an element x, or of several of them, for which the writer has variables.
 Maker finish_of(Writer writer, const Chain& chain, const std::string& type,
                 const std::vector<NumberedResult>& results) {
-  std::string members;
+  std::string members, fours;
   for (const Import& import : chain.imports) {
     const std::string name = writer.name(import.value), number = number_of(import.value.dtype());
     members += " " + number + " " + name + ";";
+    fours += " Four<" + number + "> " + name + ";";
     writer.line("const " + number + " " + name + " = r." + name);
   }
   for (const Op* op : chain.ops) writer.compute(*op);
-  return [=](size_t pointers, size_t numbers) {
-    const Loads loads(chain.imports, pointers, numbers);
+  return [=](size_t pointers, size_t numbers, int width) {
+    const Loads loads(chain.imports, pointers, numbers, width);
     Functions functions{writer.libraries, "", chain.pointers(), loads.numbers};
     std::string values;
     for (const std::string& load : loads.texts) values += (values.empty() ? "" : ", ") + load;
     Writer stores = writer;
-    store(stores, results, pointers + chain.imports.size(), functions.pointers);
-    functions.text = "[&](i64 i) { struct Read {" + members + " }; return Read{" + values +
-                     "}; }, [&](i64 i, const auto& r, " + type + " x) {\n" + stores.text + "  }";
+    const size_t first = pointers + chain.imports.size();
+    functions.text = "[&](i64 i) { struct Read {" + (width == 1 ? members : fours) + " }; return Read{" + values +
+                     "}; }, [&](i64 i, const auto& " +
+                     (width == 1 ? "r, " + type + " x" : "rs, Four<" + type + "> xs") + ") {\n";
+    if (width == 1) {
+      store(stores, results, first, functions.pointers);
+      functions.text += stores.text + "  }";
+    } else {
+      std::string parts, declarations, later;
+      for (const Import& import : chain.imports) {
+        parts += (parts.empty() ? "rs." : ", rs.") + stores.name(import.value) + ".x[e]";
+      }
+      for (size_t k = 0; k < results.size(); ++k) {
+        const Value v = results[k].value;
+        const std::string all = "all" + std::to_string(k);
+        declarations += "    Four<" + number_of(v.dtype()) + "> " + all + ";\n";
+        stores.line(all + ".x[e] = " + stores.name(v));
+        later += filled("    store_four((@*)p[@], i, @);\n", {element_of(v.dtype()), std::to_string(first + k), all});
+        functions.pointers.push_back(result(results[k].number));
+      }
+      functions.text += "    struct Read {" + members + " };\n" + declarations +
+                        "#pragma unroll\n    for (int e = 0; e < 4; ++e) {\n    const " + type +
+                        " x = xs.x[e];\n    const Read r{" + parts + "};\n" + stores.text + "    }\n" + later + "  }";
+    }
     return functions;
   };
 }
@@ -77,8 +99,8 @@ Code led(const Op& fused, const Op& leader) {
   const size_t own = leader.operands.size();
   const Maker finish =
       finish_of(writer, chain, number_of(leader.results[0].dtype), numbered(fused.regions[0]->results));
-  Code code = code_of_leader(leader, [&](size_t pointers, size_t numbers) {
-    Functions functions = finish(pointers, numbers);
+  Code code = code_of_leader(leader, [&](size_t pointers, size_t numbers, int width) {
+    Functions functions = finish(pointers, numbers, width);
     for (Pointer& pointer : functions.pointers) {
       if (pointer.kind == Pointer::Kind::kOperand) pointer.index += own;
     }
@@ -117,7 +139,7 @@ Code gathered(const Op& fused, const std::vector<const Op*>& reductions) {
   for (const NumberedResult& result : numbered(fused.regions[0]->results)) {
     (is_whole(result.value) ? whole : others).push_back(result);
   }
-  const Maker make_source = [&](size_t pointers, size_t numbers) {
+  const Maker make_source = [&](size_t pointers, size_t numbers, int) {
     const Loads loads(before.imports, pointers, numbers);
     Functions functions{{}, "", before.pointers(), loads.numbers};
     for (size_t i = 0; i < before.imports.size(); ++i) source.read(before.imports[i].value, loads.texts[i]);

@@ -29,17 +29,19 @@ bool is_pooling_gradient(const Op& op) {
 }  // namespace
 
 Maker storing(const Op& op) {
-  return [dtype = op.results[0].dtype](size_t pointers, size_t) {
+  return [dtype = op.results[0].dtype](size_t pointers, size_t, int width) {
+    const std::string number = number_of(dtype);
     return Functions{{},
-                     filled("[](i64) { return 0; }, [&](i64 i, int, @ x) { store((@*)p[@], i, x); }",
-                            {number_of(dtype), element_of(dtype), std::to_string(pointers)}),
+                     filled("[](i64) { return 0; }, [&](i64 i, int, @ x) { @((@*)p[@], i, x); }",
+                            {width == 4 ? "Four<" + number + ">" : number, width == 4 ? "store_four" : "store",
+                             element_of(dtype), std::to_string(pointers)}),
                      {result(0)},
                      {}};
   };
 }
 
-std::string add(Launch& launch, const Maker& maker) {
-  const Functions functions = maker(launch.pointers.size(), launch.numbers.size());
+std::string add(Launch& launch, const Maker& maker, int width) {
+  const Functions functions = maker(launch.pointers.size(), launch.numbers.size(), width);
   launch.libraries.insert(launch.libraries.end(), functions.libraries.begin(), functions.libraries.end());
   launch.pointers.insert(launch.pointers.end(), functions.pointers.begin(), functions.pointers.end());
   launch.numbers.insert(launch.numbers.end(), functions.numbers.begin(), functions.numbers.end());

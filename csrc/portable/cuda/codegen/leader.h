@@ -17,10 +17,11 @@ struct Functions {
   std::vector<Pointer> pointers;
   std::vector<int64_t> numbers;
 };
-// Makes them for a launch with this many other pointers and numbers, which come first.
-using Maker = std::function<Functions(size_t pointers, size_t numbers)>;
+// Makes them for a launch with this many other pointers and numbers, which come first. They get one element at a time,
+// or as many neighbours in memory as `width`, which is 4 then.
+using Maker = std::function<Functions(size_t pointers, size_t numbers, int width)>;
 // Adds what they use to the launch, and returns their text.
-std::string add(Launch& launch, const Maker& maker);
+std::string add(Launch& launch, const Maker& maker, int width = 1);
 
 // What becomes of each element of a leader's result is a function of the element's index, which reads what is needed
 // then, and one of the index, what was read, and the element. This one stores the elements of the op's only result.

@@ -30,8 +30,10 @@ struct StackedMatrix {
   __device__ const T* at(Line line, Term term, bool&) const { return line + term; }
 };
 
+template <int WIDTH>
 struct PackedPlaces {
   static const bool kRowsFirst = false;
+  static const int kWidth = WIDTH;
   i64 rows, columns;
   __device__ i64 row(i64 matrix, i64 i) const { return (matrix * rows + i) * columns; }
   __device__ i64 column(i64, i64 i) const { return i; }
@@ -125,9 +127,14 @@ std::optional<Product> product_of_matmul(const Op& op) {
   };
   std::vector<int64_t> numbers{ta ? 1 : inner, ta ? rows : 1, tb ? inner : 1, tb ? 1 : columns};
   axes.append_to(numbers);
-  return Product{
-      {kStacks},    matrix(0, !ta, a.back()),           matrix(1, tb, b.back()), "PackedPlaces{n[0], n[1]}", columns,
-      axes.count(), {{std::move(numbers), rows, inner}}};
+  return Product{{kStacks},
+                 matrix(0, !ta, a.back()),
+                 matrix(1, tb, b.back()),
+                 "PackedPlaces<@>{n[0], n[1]}",
+                 columns % 4 == 0 ? 4 : 1,
+                 columns,
+                 axes.count(),
+                 {{std::move(numbers), rows, inner}}};
 }
 
 Code code_of_matmul(const Op& op) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "cuda/codegen/families.h"
@@ -21,8 +22,8 @@ struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 // else lines. Each M::kWidth of them from a multiple of that on are aligned, and all of them are 0 if the first one is.
 // The places of results have row(matrix, row), the index of a row's first element, and column(matrix, column), the
 // distance from there; kRowsFirst if neighbours in memory are in neighbouring rows. read(index) reads what write(index,
-// read, x) needs to take an element of the result. Of several elements all is read first: the compiler cannot know that
-// writing one does not change what is read for the next.
+// read, x) needs to take an element of the result, or kWidth neighbours. Of several all is read first: the compiler
+// cannot know that writing one does not change what is read for the next.
 
 // ---- what needs instructions of its own ----
 
@@ -468,25 +469,45 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
 #pragma unroll
       for (int j = 0; j < COLUMNS; ++j) {
         Factors::template write<kPitch>(own, sums[i][j]);
-        const i64 row = first_row + own_row + 32 * i + lane, column = first_column + own_column + 32 * j + lane;
+        const int of_lane = Places::kWidth == 4 ? lane % 8 * 4 : lane;
+        const i64 row = first_row + own_row + 32 * i + lane, column = first_column + own_column + 32 * j + of_lane;
         const i64 of_row = row < size.rows ? places.row(matrix, row) : -1;
         const i64 of_column = column < size.columns ? places.column(matrix, column) : -1;
         const i64 from = Places::kRowsFirst ? of_row : of_column;
         others[lane] = Places::kRowsFirst ? of_column : of_row;
         __syncwarp();
+        if constexpr (Places::kWidth == 4) {
 #pragma unroll 1
-        for (int k = 0; k < 32; k += 8) {
-          i64 at[8];
-          decltype(read(0)) got[8];
+          for (int k = 0; k < 32; k += 16) {
+            i64 at[4];
+            decltype(read(0)) got[4];
 #pragma unroll
-          for (int e = 0; e < 8; ++e) {
-            at[e] = from < 0 || others[k + e] < 0 ? -1 : from + others[k + e];
-            if (at[e] >= 0) got[e] = read(at[e]);
+            for (int e = 0; e < 4; ++e) {
+              const i64 to = others[k + 4 * e + lane / 8];
+              at[e] = from < 0 || to < 0 ? -1 : from + to;
+              if (at[e] >= 0) got[e] = read(at[e]);
+            }
+#pragma unroll
+            for (int e = 0; e < 4; ++e) {
+              const float4 x = *(const float4*)(own + (k + 4 * e + lane / 8) * kPitch + of_lane);
+              if (at[e] >= 0) write(at[e], got[e], Four<float>{x.x, x.y, x.z, x.w});
+            }
           }
+        } else {
+#pragma unroll 1
+          for (int k = 0; k < 32; k += 8) {
+            i64 at[8];
+            decltype(read(0)) got[8];
 #pragma unroll
-          for (int e = 0; e < 8; ++e) {
-            const float x = own[Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane];
-            if (at[e] >= 0) write(at[e], got[e], x);
+            for (int e = 0; e < 8; ++e) {
+              at[e] = from < 0 || others[k + e] < 0 ? -1 : from + others[k + e];
+              if (at[e] >= 0) got[e] = read(at[e]);
+            }
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+              const float x = own[Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane];
+              if (at[e] >= 0) write(at[e], got[e], x);
+            }
           }
         }
         __syncwarp();
@@ -497,8 +518,10 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
 }
 
 // Places of parts of sums, one result behind the other.
+template <int WIDTH>
 struct PartPlaces {
   static const bool kRowsFirst = false;
+  static const int kWidth = WIDTH;
   const ProductSize& size;
   __device__ i64 row(i64 matrix, i64 i) const {
     return ((blockIdx.y * size.matrices + matrix) * size.rows + i) * size.columns;
@@ -509,13 +532,24 @@ struct PartPlaces {
 template <class Places, class Read, class Write>
 __device__ inline void sum_parts(const float* parts, const Places& places, const Read& read, const Write& write,
                                  const ProductSize& size) {
+  const int kWidth = Places::kWidth;
   const i64 count = size.matrices * size.rows * size.columns;
-  for (i64 i = first_index(); i < count; i += index_step()) {
-    double sum = 0;
-    for (i64 part = 0; part < size.parts; ++part) sum += parts[part * count + i];
+  for (i64 i = kWidth * first_index(); i < count; i += kWidth * index_step()) {
     const i64 line = quotient(i, size.columns), matrix = quotient(line, size.rows);
     const i64 at = places.row(matrix, line - matrix * size.rows) + places.column(matrix, i - line * size.columns);
-    write(at, read(at), (float)sum);
+    const auto got = read(at);
+    if constexpr (kWidth == 4) {
+      double sums[4] = {};
+      for (i64 part = 0; part < size.parts; ++part) {
+        const Four<float> four = load_four(parts, part * count + i);
+        for (int e = 0; e < 4; ++e) sums[e] += four.x[e];
+      }
+      write(at, got, Four<float>{(float)sums[0], (float)sums[1], (float)sums[2], (float)sums[3]});
+    } else {
+      double sum = 0;
+      for (i64 part = 0; part < size.parts; ++part) sum += parts[part * count + i];
+      write(at, got, (float)sum);
+    }
   }
 }
 )cuda";
@@ -527,14 +561,23 @@ struct Tile {
   const char* text;
   int64_t rows, columns;
   unsigned threads;
-  double cost;  // of an element, next to that of the largest tile's
+  double cost;  // of a term of an element, next to that of the largest tile of floats
 };
-// A warp of each of the larger tiles computes 64 x 32 elements, or with TF32 64 x 64: it reads less for each product
-// then, and the products of a float32's halves leave no registers for that. The cost was measured on an H100.
+// A warp of each of the larger tiles computes 64 x 32 elements, or with TF32 and two bytes 64 x 64: it reads less for
+// each product then, and the products of a float32's halves leave no registers for that. The cost was measured on an
+// H100.
 constexpr Tile kFloatTiles[] = {
     {"2, 1, 2, 4", 128, 128, 256, 1}, {"2, 1, 2, 2", 128, 64, 128, 1}, {"1, 1, 2, 2", 64, 64, 128, 1.15}};
 constexpr Tile kTf32Tiles[] = {
-    {"2, 2, 2, 2", 128, 128, 128, 1}, {"2, 1, 2, 2", 128, 64, 128, 1.2}, {"1, 1, 2, 2", 64, 64, 128, 1.45}};
+    {"2, 2, 2, 2", 128, 128, 128, 0.42}, {"2, 1, 2, 2", 128, 64, 128, 0.5}, {"1, 1, 2, 2", 64, 64, 128, 0.6}};
+constexpr Tile kNarrowTiles[] = {
+    {"2, 2, 2, 2", 128, 128, 128, 0.2}, {"2, 1, 2, 2", 128, 64, 128, 0.24}, {"1, 1, 2, 2", 64, 64, 128, 0.3}};
+
+std::span<const Tile> tiles_of(const Product& product) {
+  if (product.is_narrow) return kNarrowTiles;
+  if (product.is_tf32) return kTf32Tiles;
+  return kFloatTiles;
+}
 
 struct Division {
   const Tile* tile;
@@ -542,26 +585,33 @@ struct Division {
 };
 
 // Large tiles read less, small ones divide the work among more processors; so do parts of the sums. The function that
-// gets the results uses so many arrays: a tile has few threads for it, the sum of parts has many.
+// gets the results uses so many arrays.
 Division division_of(const Product& product, const Product::Share& share, size_t arrays) {
   constexpr int64_t kProcessors = 132, kLeastTerms = 64, kMostParts = 64;
-  // The time for beginning and ending a tile, for an array of its elements, and for writing and reading an element of a
-  // part, in terms.
-  constexpr double kTermsOfTile = 64, kTermsOfArray = 50, kTermsOfPart = 75;
+  // The time for beginning and ending a tile, for an array of its elements in a tile and in a sum of parts, and for
+  // writing and reading an element of a part, in terms; and for another launch, in terms of elements.
+  constexpr double kTermsOfTile = 64, kTermsOfArray = 50, kTermsOfArrayBehind = 40, kTermsOfPart = 50, kLaunch = 4e5;
+  // A processor that has a single block of few threads waits for memory.
+  constexpr double kAlone = 1.4;
   const int64_t least_parts = 1 + share.inner / (1 << 30);  // of which a tile's numbers have 32 bits
   Division best{};
   double least = 0;
-  for (const Tile& tile : product.is_tf32 || product.is_narrow ? kTf32Tiles : kFloatTiles) {
+  for (const Tile& tile : tiles_of(product)) {
     const int64_t blocks = (share.rows + tile.rows - 1) / tile.rows *
                            ((product.columns + tile.columns - 1) / tile.columns) * product.matrices;
     const int64_t most_parts = std::max(least_parts, std::min(share.inner / kLeastTerms, kMostParts));
     for (int64_t parts = least_parts; parts <= most_parts; ++parts) {
-      const auto rounds = static_cast<double>((blocks * parts + kProcessors - 1) / kProcessors);
-      const auto terms = static_cast<double>((share.inner + parts - 1) / parts);
-      const auto written = static_cast<double>(share.rows * product.columns * product.matrices * parts);
-      const double time = rounds * static_cast<double>(tile.rows * tile.columns) * tile.cost *
-                              (terms + kTermsOfTile + (parts == 1 ? kTermsOfArray * static_cast<double>(arrays) : 0)) +
-                          (parts > 1 ? written * kTermsOfPart / static_cast<double>(kProcessors) : 0);
+      const int64_t rounds = (blocks * parts + kProcessors - 1) / kProcessors;
+      const double time_of_rounds =
+          static_cast<double>(rounds) + (rounds % 2 == 1 && tile.threads == 128 ? kAlone - 1 : 0);
+      const auto terms = static_cast<double>((share.inner + parts - 1) / parts), all = static_cast<double>(arrays);
+      const auto elements = static_cast<double>(share.rows * product.columns * product.matrices);
+      double time = time_of_rounds * static_cast<double>(tile.rows * tile.columns) *
+                    (terms * tile.cost + kTermsOfTile + (parts == 1 ? kTermsOfArray * all : 0));
+      if (parts > 1) {
+        time += kLaunch + elements * (kTermsOfPart * static_cast<double>(parts) + kTermsOfArrayBehind * all) /
+                              static_cast<double>(kProcessors);
+      }
       if (best.tile != nullptr && time >= least) continue;
       best = {&tile, blocks, parts};
       least = time;
@@ -602,20 +652,24 @@ Code code_of_product(const Op& op, const Maker& finish) {
   std::vector<const char*> libraries{kProduct};
   libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
   Code code;
-  const auto append = [&](Launch launch, const std::string& function, const std::string& places, const Maker& with) {
-    launch.body = "  " + function + places + ", " + add(launch, with) + ", *(const ProductSize*)n);\n";
+  const auto append = [&](Launch launch, const std::string& function, const std::string& places, const Maker& with,
+                          int width) {
+    launch.body = "  " + function + filled(places, {std::to_string(width)}) + ", " + add(launch, with, width) +
+                  ", *(const ProductSize*)n);\n";
     code.launches.push_back(std::move(launch));
   };
+  const int in_parts = product.columns % 4 == 0 ? 4 : 1;
   for (const Product::Share& share : product.shares) {
     const bool is_small = small_tiles(product, share) <= kMostSmallTiles && share.inner <= kMostSmallTerms;
-    const auto [tile, blocks, parts] = division_of(product, share, finish(0, 0).pointers.size());
+    const auto [tile, blocks, parts] = division_of(product, share, finish(0, 0, 1).pointers.size());
     std::vector<int64_t> numbers{share.rows, product.columns, share.inner, product.matrices, is_small ? 1 : parts};
     numbers.insert(numbers.end(), share.numbers.begin(), share.numbers.end());
     Launch launch{libraries, "", {operand(0), operand(1)}, numbers};
     if (is_small) {
       launch.libraries.push_back(kSmallProduct);
       launch.blocks = static_cast<unsigned>(small_tiles(product, share));
-      append(std::move(launch), "small_product(" + product.left + ", " + product.right + ", ", product.places, finish);
+      append(std::move(launch), "small_product(" + product.left + ", " + product.right + ", ", product.places, finish,
+             1);
       continue;
     }
     launch.takes_any_grid = false;
@@ -625,17 +679,25 @@ Code code_of_product(const Op& op, const Maker& finish) {
     const std::string function =
         filled("product<@, @>(@, @, ", {tile->text, product.is_tf32 ? "true" : "false", product.left, product.right});
     if (parts == 1) {
-      append(std::move(launch), function, product.places, finish);
+      append(std::move(launch), function, product.places, finish, product.width);
       continue;
     }
     const int64_t count = share.rows * product.columns * product.matrices;
     code.scratch = std::max(code.scratch, static_cast<size_t>(parts * count) * sizeof(float));
     launch.pointers.push_back(scratch(0));
-    append(launch, function, "PartPlaces{*(const ProductSize*)n}", [](size_t, size_t) {
-      return Functions{{}, "[](i64) { return 0; }, [&](i64 i, int, float x) { ((float*)p[2])[i] = x; }", {}, {}};
-    });
-    Launch sum = launch_for(count, libraries, "", std::move(launch.pointers), std::move(numbers));
-    append(std::move(sum), "sum_parts((const float*)p[2], ", product.places, finish);
+    append(
+        launch, function, "PartPlaces<@>{*(const ProductSize*)n}",
+        [](size_t, size_t, int width) {
+          return Functions{
+              {},
+              width == 4 ? "[](i64) { return 0; }, [&](i64 i, int, Four<float> x) { store_four((float*)p[2], i, x); }"
+                         : "[](i64) { return 0; }, [&](i64 i, int, float x) { ((float*)p[2])[i] = x; }",
+              {},
+              {}};
+        },
+        in_parts);
+    Launch sum = launch_for(count / product.width, libraries, "", std::move(launch.pointers), std::move(numbers));
+    append(std::move(sum), "sum_parts((const float*)p[2], ", product.places, finish, product.width);
   }
   return code;
 }

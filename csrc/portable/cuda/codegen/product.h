@@ -15,8 +15,10 @@ extern const char* const kProduct;
 // Sums of products of the elements of two matrices, the op's first operands, which are p[0] and p[1].
 struct Product {
   std::vector<const char*> libraries;  // that define the matrices, behind kProduct
-  // Expressions of the left and the right matrix, and of the places of the result's elements.
+  // Expressions of the left and the right matrix, and of the places of the result's elements, with the number of
+  // neighbours in the place of "@".
   std::string left, right, places;
+  int width;  // the most neighbours of a row that lie side by side in memory, 1 or 4
   int64_t columns, matrices;
   // Rows of the result that are computed by themselves, one after the other.
   struct Share {

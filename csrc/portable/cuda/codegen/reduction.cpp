@@ -329,7 +329,7 @@ Fold fold_of(const Op& op, const std::string& name) {
 
 Code code_of_reduction(const Op& op, const Maker& finish) {
   const std::string element = element_of(op.operands[0].dtype());
-  const Maker source = [&](size_t pointers, size_t) {
+  const Maker source = [&](size_t pointers, size_t, int) {
     return Functions{{},
                      "[&](i64 i) { return load((const " + element + "*)p[" + std::to_string(pointers) + "], i); }",
                      {operand(0)},

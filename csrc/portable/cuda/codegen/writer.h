@@ -38,12 +38,13 @@ struct Import {
   const ir::Shape* shape;
 };
 
-// Expressions that read element i of values. The first value is p[first_pointer]; `numbers` begin at n[first_number].
+// Expressions that read element i of values, or so many neighbours from i on, whose row in memory ends with them. The
+// first value is p[first_pointer]; `numbers` begin at n[first_number].
 struct Loads {
   std::vector<std::string> texts;
   std::vector<int64_t> numbers;
 
-  Loads(const std::vector<Import>& imports, size_t first_pointer, size_t first_number);
+  Loads(const std::vector<Import>& imports, size_t first_pointer, size_t first_number, int width = 1);
 };
 
 // A result of an op with its number.
