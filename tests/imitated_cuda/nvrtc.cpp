@@ -159,9 +159,9 @@ static inline void multiply(float (&sums)[4][8], const Pairs& a, const Pairs& b,
   float(&left)[32][32] = of_left[call][warp], (&right)[32][32] = of_right[call][warp];
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 8; ++j) {
-      const int line = 8 * i + g, term = 8 * (j / 2) + 2 * t + j % 2, by = 16 * (j % 2);
-      left[line][term] = number(T{(unsigned short)(a.x[i][j / 2] >> by)});
-      right[term][line] = number(T{(unsigned short)(b.x[i][j / 2] >> by)});
+      const int line = 8 * i + g, term = 8 * (j / 2) + 2 * t + j % 2, by = 16 * (j % 2), k = j / 2;
+      left[line][term] = number(T{(unsigned short)(a.x[k / 2 * 2 + i / 2][k % 2 * 2 + i % 2] >> by)});
+      right[term][line] = number(T{(unsigned short)(b.x[i][k] >> by)});
     }
   }
   __syncthreads();
@@ -189,7 +189,7 @@ extern "C" {
 
 int nvrtcVersion(int* major, int* minor) {
   *major = 0;  // no version of NVIDIA's
-  *minor = 5;
+  *minor = 6;
   return 0;
 }
 const char* nvrtcGetErrorString(int) { return "g++ failed"; }

@@ -30,7 +30,9 @@ struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 // Of 32 lines and 16 terms, a thread of a warp has lines 4 g + i and terms 4 t + j, in x[i][j], where g is its number
 // divided by 4 and t the rest.
 struct Fragment { float x[4][4]; };
-// Of 32 lines and 32 terms of two bytes each, a thread has lines 8 i + g and terms 8 j + 2 t and 8 j + 2 t + 1.
+// Of 32 lines and 32 terms of two bytes each, a thread has lines 8 i + g and terms 8 k + 2 t and 8 k + 2 t + 1, in the
+// order in which an instruction takes them: of a right matrix in x[i][k], of a left matrix in
+// x[k / 2 * 2 + i / 2][k % 2 * 2 + i % 2].
 struct Pairs { unsigned x[4][4]; };
 
 #ifdef __CUDACC__
@@ -115,13 +117,13 @@ __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fr
   __device__ inline void multiply(float (&sums)[4][8], const Pairs& a, const Pairs& b, T) {                   \
     _Pragma("unroll") for (int k = 0; k < 4; k += 2) {                                                        \
       _Pragma("unroll") for (int i = 0; i < 4; i += 2) {                                                      \
+        const unsigned(&x)[4] = a.x[k + i / 2];                                                               \
         _Pragma("unroll") for (int j = 0; j < 4; ++j) {                                                       \
           asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, "                \
               "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                                 \
               : "+f"(sums[i][2 * j]), "+f"(sums[i][2 * j + 1]), "+f"(sums[i + 1][2 * j]),                     \
                 "+f"(sums[i + 1][2 * j + 1])                                                                  \
-              : "r"(a.x[i][k]), "r"(a.x[i + 1][k]), "r"(a.x[i][k + 1]), "r"(a.x[i + 1][k + 1]),               \
-                "r"(b.x[j][k]), "r"(b.x[j][k + 1]));                                                          \
+              : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(b.x[j][k]), "r"(b.x[j][k + 1]));              \
         }                                                                                                     \
       }                                                                                                       \
     }                                                                                                         \
@@ -224,27 +226,30 @@ struct TileLoader {
 };
 
 // What a warp reads of each tile, from a line on that is a multiple of 64, or of 32 if it has no more.
-template <class T, bool ALONG, int LINES>
+template <class T, bool LEFT, bool ALONG, int LINES>
 struct TileReader {
   Address from;
   __device__ TileReader(Address tile, int first) {
-    const int lane = threadIdx.x % 32;
-    from = tile + 2 * (ALONG ? in_tile<T, ALONG, LINES>(first + lane % 8, lane / 8 * 8)
-                             : in_tile<T, ALONG, LINES>(first, lane));
+    // Of the four matrices that are read at once, the second one has the next lines if LEFT, else the next terms.
+    const int in_matrix = threadIdx.x % 8, matrix = threadIdx.x % 32 / 8;
+    const int line = first + (LEFT ? matrix % 2 * 8 : 0), term = (LEFT ? matrix / 2 : matrix) * 8;
+    from = tile + 2 * (ALONG ? in_tile<T, ALONG, LINES>(line + in_matrix, term)
+                             : in_tile<T, ALONG, LINES>(line, term + in_matrix));
   }
   // The distances are those of the tile, and of the lines, a multiple of 32.
   __device__ Pairs read(unsigned bytes, int line) const {
     Pairs pairs;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      read_matrices<!ALONG>(pairs.x[i], ALONG ? from + bytes + 64 * (line + 8 * i)
-                                              : (from + bytes) ^ (unsigned)(2 * (line + 8 * i)));
+      const unsigned own = line + (LEFT ? i % 2 * 16 : i * 8), term = LEFT ? i / 2 * 16 : 0;
+      read_matrices<!ALONG>(pairs.x[i], ALONG ? ((from + bytes) ^ (2 * term)) + 64 * own
+                                              : ((from + bytes) ^ (2 * own)) + 2 * LINES * term);
     }
     return pairs;
   }
 };
-template <bool ALONG, int LINES>
-struct TileReader<float, ALONG, LINES> {
+template <bool LEFT, bool ALONG, int LINES>
+struct TileReader<float, LEFT, ALONG, LINES> {
   Address even, odd;
   __device__ TileReader(Address tile, int first) {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -376,8 +381,8 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
   const i64 down = (size.rows + kRows - 1) / kRows, across = (size.columns + kColumns - 1) / kColumns;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int own_row = warp / ACROSS * 32 * ROWS, own_column = warp % ACROSS * 32 * COLUMNS;
-  const TileReader<T, A::kAlong, kRows> read_left(of_left, own_row);
-  const TileReader<T, B::kAlong, kColumns> read_right(of_right, own_column);
+  const TileReader<T, true, A::kAlong, kRows> read_left(of_left, own_row);
+  const TileReader<T, false, B::kAlong, kColumns> read_right(of_right, own_column);
   const i64 length = ((size.inner + size.parts - 1) / size.parts + kTerms - 1) / kTerms * kTerms;
   const i64 begin = blockIdx.y * length;
   const i64 end = begin + length < size.inner ? begin + length : size.inner;
