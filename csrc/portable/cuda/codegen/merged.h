@@ -21,7 +21,7 @@ struct MergedPart {
 };
 // A launch that computes these, one after the other. Its pointers are theirs, in this order.
 Launch merged(const std::vector<MergedPart>& parts);
-// The most that are compiled as one function, and the most pointers that a function gets.
-inline constexpr size_t kMostParts = 64, kMostPointers = 4000;
+// The most that are one launch, each of which takes up to a third of a second to compile; and the most pointers of one.
+inline constexpr size_t kMostParts = 24, kMostPointers = 4000;
 
 }  // namespace alloy::cuda

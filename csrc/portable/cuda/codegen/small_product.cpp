@@ -6,26 +6,27 @@ const char* const kSmallProduct = R"cuda(
 template <class M>
 struct SmallTile {
   typedef typename M::Element T;
+  static const bool kFours = M::kWidth >= 4;
   float elements[4];
 
   // Threads have fours of neighbours in memory if the matrix has them.
   __device__ static int line_of(int i) {
-    if (M::kAlong) return M::kWide ? threadIdx.x / 16 : threadIdx.x / 64 + 4 * i;
-    return M::kWide ? threadIdx.x % 4 * 4 + i : threadIdx.x % 16;
+    if (M::kAlong) return kFours ? threadIdx.x / 16 : threadIdx.x / 64 + 4 * i;
+    return kFours ? threadIdx.x % 4 * 4 + i : threadIdx.x % 16;
   }
   __device__ static int term_of(int i) {
-    if (M::kAlong) return M::kWide ? threadIdx.x % 16 * 4 + i : threadIdx.x % 64;
-    return M::kWide ? threadIdx.x / 4 : threadIdx.x / 16 + 16 * i;
+    if (M::kAlong) return kFours ? threadIdx.x % 16 * 4 + i : threadIdx.x % 64;
+    return kFours ? threadIdx.x / 4 : threadIdx.x / 16 + 16 * i;
   }
   // From a line and a term on, of which there are so many more.
   __device__ void read(const M& matrix, int number, int first, int lines, int begin, int terms) {
 #pragma unroll
-    for (int i = 0; i < (M::kWide ? 1 : 4); ++i) {
+    for (int i = 0; i < (kFours ? 1 : 4); ++i) {
       const int line = line_of(i), k = term_of(i);
       bool is_there = line < lines && k < terms;
       const T* const from =
           matrix.at(matrix.line(number, is_there ? first + line : 0), matrix.term(is_there ? begin + k : 0), is_there);
-      if (!M::kWide) {
+      if (!kFours) {
         elements[i] = is_there ? load(from, 0) : 0;
       } else if constexpr (sizeof(T) == 4) {
         const float4 four = is_there ? *(const float4*)from : make_float4(0, 0, 0, 0);
