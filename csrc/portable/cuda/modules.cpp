@@ -13,16 +13,29 @@
 namespace alloy::cuda {
 namespace {
 
-// Compiles at once on several threads. Each compilation reads the common text first, so it should have some functions.
-constexpr size_t kFunctionsOfSource = 4;
+// Compiles at once on several threads. Each compilation reads the common text first, so it should have some functions,
+// or a long one.
+constexpr size_t kBytesOfSource = 4000;
 // Modules that stay even if no program uses them; each takes up to some megabytes.
 constexpr size_t kMostRecent = 32;
 
+size_t bytes_of(const Launch& launch) {
+  size_t bytes = launch.body.size();
+  for (const std::string& function : launch.functions) bytes += function.size();
+  return bytes;
+}
+
 std::vector<std::vector<const Launch*>> divided(const std::vector<const Launch*>& launches) {
+  size_t all = 0, before = 0;
+  for (const Launch* launch : launches) all += bytes_of(*launch);
   const size_t threads = std::max(std::thread::hardware_concurrency(), 1U);
-  const size_t sources = std::clamp<size_t>(launches.size() / kFunctionsOfSource, 1, threads);
+  const size_t sources = std::clamp<size_t>(all / kBytesOfSource, 1, threads);
   std::vector<std::vector<const Launch*>> parts(sources);
-  for (size_t i = 0; i < launches.size(); ++i) parts[i * sources / launches.size()].push_back(launches[i]);
+  for (const Launch* launch : launches) {
+    parts[before * sources / all].push_back(launch);
+    before += bytes_of(*launch);
+  }
+  std::erase_if(parts, [](const auto& part) { return part.empty(); });
   return parts;
 }
 
