@@ -75,10 +75,10 @@ void CopyStream::divide(size_t bytes, const CopyPart& copy) {
     timeline_->wait(chunk.last);
     copy(chunk, part * size, std::min(size, bytes - part * size));
   });
-  const size_t threads = std::min({kThreads, count, std::max<size_t>(std::thread::hardware_concurrency() / 2, 1)});
+  const size_t threads = std::min({kThreads, count, std::max<size_t>(std::thread::hardware_concurrency(), 1)});
   for (size_t i = 1; i < threads; ++i) {
     const host::BlockSignals blocked;  // they are for the program's own threads
-    static_cast<void>(host::ThreadPool::shared().submit([parts] { parts->work(); }));
+    if (!host::ThreadPool::shared().submit([parts] { parts->work(); }).ok()) break;
   }
   parts->work();
   while (parts->done < count) std::this_thread::yield();
