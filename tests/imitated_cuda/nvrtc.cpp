@@ -23,7 +23,7 @@ constexpr char kBegin[] = R"text(
 #define __grid_constant__
 #define __shared__ static
 #define __align__(bytes) __attribute__((aligned(bytes)))
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 struct Index { unsigned x, y, z; };
 struct __align__(8) float2 { float x, y; };
@@ -189,7 +189,7 @@ extern "C" {
 
 int nvrtcVersion(int* major, int* minor) {
   *major = 0;  // no version of NVIDIA's
-  *minor = 6;
+  *minor = 7;
   return 0;
 }
 const char* nvrtcGetErrorString(int) { return "g++ failed"; }

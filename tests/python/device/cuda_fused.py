@@ -313,6 +313,8 @@ PRODUCTS = [
     product_of_images((5, 21, 18, 3), (5, 4, 3, 20), strides=2),
     product_of_images((5, 12, 10, 12), (3, 3, 4, 24), groups=3),
     product_of_images((5, 12, 10, 6), (3, 3, 1, 6), groups=6, strides=2),
+    product_of_images((5, 12, 10, 16), (1, 1, 16, 40)),
+    product_of_images((5, 12, 10, 16), (1, 1, 16, 40), strides=2),
 ]
 
 

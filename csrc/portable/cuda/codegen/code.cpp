@@ -39,6 +39,11 @@ std::string text_of(const Launch& launch) {
          "> a) {\n  char* const* const p = a.p;\n  const i64* const n = a.n;\n" + launch.body + "}\n";
 }
 
+std::string bounds_of(const Launch& launch) {
+  if (launch.resident == 1) return "__launch_bounds__(256) ";
+  return "__launch_bounds__(" + std::to_string(launch.threads) + ", " + std::to_string(launch.resident) + ") ";
+}
+
 }  // namespace
 
 // FNV-1a, of 64 bits.
@@ -49,7 +54,7 @@ uint64_t hash_of(std::string_view bytes) {
 }
 
 std::string name_of(const Launch& launch) {
-  std::string text = text_of(launch);
+  std::string text = bounds_of(launch) + text_of(launch);
   for (const char* library : launch.libraries) text += library;
   for (const std::string& function : launch.functions) text += function;
   char name[32];
@@ -65,7 +70,7 @@ std::string source_of(const std::vector<const Launch*>& launches) {
       if (std::find(libraries.begin(), libraries.end(), library) == libraries.end()) libraries.push_back(library);
     }
     inner.insert(launch->functions.begin(), launch->functions.end());
-    functions.insert(std::string("extern \"C\" __global__ void __launch_bounds__(256) ") +
+    functions.insert("extern \"C\" __global__ void " + bounds_of(*launch) +
                      (launch->is_cluster ? "ALLOY_CLUSTER " : "") + name_of(*launch) + text_of(*launch));
   }
   std::string source = kVocabulary;

@@ -32,6 +32,7 @@ struct Launch {
   std::vector<int64_t> numbers;
   unsigned blocks = 1, rows = 1;            // of the grid
   unsigned threads = 256;                   // of each block
+  unsigned resident = 1;                    // blocks for which a processor shall have registers at once
   bool is_fresh = false;                    // the numbers are a new random state in each run
   bool takes_any_grid = true;               // it may have fewer blocks, more that do nothing, and 256 threads
   bool is_cluster = false;                  // the blocks are a cluster, on GPUs that have them; else there is one block

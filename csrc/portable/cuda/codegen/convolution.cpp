@@ -29,21 +29,26 @@ struct Convolution {
 
 constexpr char kTiles[] = R"cuda(
 // A tap of each axis, and a channel or filter: channels are the fastest. Offsets within an image, or within the
-// weights, have 32 bits.
+// weights, have 32 bits. If AXES is 2, the first of the three axes has a single place.
 struct Tap { int d, h, v, channel; };
+template <int AXES>
 __device__ inline Tap tap_of(const Convolution& c, i64 k, i64 channels) {
-  const i64 rest = quotient(k, channels), next = quotient(rest, c.axes[2].taps), d = quotient(next, c.axes[1].taps);
+  const i64 rest = quotient(k, channels), next = quotient(rest, c.axes[2].taps);
+  const i64 d = AXES == 2 ? 0 : quotient(next, c.axes[1].taps);
   return Tap{(int)d, (int)(next - d * c.axes[1].taps), (int)(rest - next * c.axes[2].taps), (int)(k - rest * channels)};
 }
 // Adds each axis; what goes beyond one is carried to the next.
+template <int AXES>
 __device__ inline void advance_tap(const Convolution& c, Tap& tap, const Tap& by, i64 channels) {
   tap = Tap{tap.d + by.d, tap.h + by.h, tap.v + by.v, tap.channel + by.channel};
   if (tap.channel >= (int)channels) { tap.channel -= (int)channels; ++tap.v; }
   if (tap.v >= (int)c.axes[2].taps) { tap.v -= (int)c.axes[2].taps; ++tap.h; }
-  if (tap.h >= (int)c.axes[1].taps) { tap.h -= (int)c.axes[1].taps; ++tap.d; }
+  if (AXES == 3 && tap.h >= (int)c.axes[1].taps) { tap.h -= (int)c.axes[1].taps; ++tap.d; }
 }
+template <int AXES>
 __device__ inline int place_of(const Convolution& c, const Tap& tap) {
-  return tap.d * (int)c.axes[0].tap_step + tap.h * (int)c.axes[1].tap_step + tap.v * (int)c.axes[2].tap_step;
+  return (AXES == 2 ? 0 : tap.d * (int)c.axes[0].tap_step) + tap.h * (int)c.axes[1].tap_step +
+         tap.v * (int)c.axes[2].tap_step;
 }
 
 // An image and a position along each axis, whose counts are given.
@@ -55,35 +60,42 @@ __device__ inline Spot spot_of(i64 i, i64 of_d, i64 of_h, i64 of_v) {
 __device__ inline Spot position_of(const Convolution& c, i64 i) {
   return spot_of(i, c.axes[0].positions, c.axes[1].positions, c.axes[2].positions);
 }
+template <int AXES>
 __device__ inline void advance_position(const Convolution& c, Spot& s, const Spot& by) {
   s = Spot{s.image + by.image, s.d + by.d, s.h + by.h, s.v + by.v};
   if (s.v >= (int)c.axes[2].positions) { s.v -= (int)c.axes[2].positions; ++s.h; }
-  if (s.h >= (int)c.axes[1].positions) { s.h -= (int)c.axes[1].positions; ++s.d; }
-  if (s.d >= (int)c.axes[0].positions) { s.d -= (int)c.axes[0].positions; ++s.image; }
+  if (AXES == 3 && s.h >= (int)c.axes[1].positions) { s.h -= (int)c.axes[1].positions; ++s.d; }
+  if (AXES == 2 && s.h >= (int)c.axes[1].positions) { s.h -= (int)c.axes[1].positions; ++s.image; }
+  if (AXES == 3 && s.d >= (int)c.axes[0].positions) { s.d -= (int)c.axes[0].positions; ++s.image; }
 }
 __device__ inline Spot pixel_of(const Convolution& c, i64 i) {
   return spot_of(i, c.axes[0].extent, c.axes[1].extent, c.axes[2].extent);
 }
 // Offsets of elements, which may be outside, are sums of one of the line and one of the term, so that a thread computes
 // each once for several elements.
+template <int AXES>
 __device__ inline int in_source(const Convolution& c, int d, int h, int v) {
-  return d * (int)c.axes[0].source_step + h * (int)c.axes[1].source_step + v * (int)c.axes[2].source_step;
+  return (AXES == 2 ? 0 : d * (int)c.axes[0].source_step) + h * (int)c.axes[1].source_step +
+         v * (int)c.axes[2].source_step;
 }
+template <int AXES>
 __device__ inline int in_result(const Convolution& c, int d, int h, int v) {
-  return d * (int)c.axes[0].result_step + h * (int)c.axes[1].result_step + v * (int)c.axes[2].result_step;
+  return (AXES == 2 ? 0 : d * (int)c.axes[0].result_step) + h * (int)c.axes[1].result_step +
+         v * (int)c.axes[2].result_step;
 }
+template <int AXES>
 __device__ inline bool is_inside(const Convolution& c, int d, int h, int v) {
-  return (unsigned)d < (unsigned)c.axes[0].extent && (unsigned)h < (unsigned)c.axes[1].extent &&
+  return (AXES == 2 || (unsigned)d < (unsigned)c.axes[0].extent) && (unsigned)h < (unsigned)c.axes[1].extent &&
          (unsigned)v < (unsigned)c.axes[2].extent;
 }
 __device__ inline i64 in_result(const Convolution& c, const Spot& s) {
-  return s.image * c.result_image + in_result(c, s.d, s.h, s.v);
+  return s.image * c.result_image + in_result<3>(c, s.d, s.h, s.v);
 }
 __device__ inline i64 in_source(const Convolution& c, const Spot& s) {
-  return s.image * c.source_image + in_source(c, s.d, s.h, s.v);
+  return s.image * c.source_image + in_source<3>(c, s.d, s.h, s.v);
 }
 // The elements of the source under each window: a line is a position, a term a tap and channel.
-template <class T, bool ALONG, int WIDTH>
+template <class T, bool ALONG, int WIDTH, int AXES>
 struct Windows {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
@@ -95,21 +107,21 @@ struct Windows {
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = position_of(c, i);
     const int d = (int)c.axes[0].place(s.d, 0), h = (int)c.axes[1].place(s.h, 0), v = (int)c.axes[2].place(s.v, 0);
-    return Line{from + s.image * c.source_image + group * c.channels * c.source_channel + in_source(c, d, h, v), d, h,
-                v};
+    return Line{from + s.image * c.source_image + group * c.channels * c.source_channel + in_source<AXES>(c, d, h, v),
+                d, h, v};
   }
-  __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
-  __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.channels); }
+  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.channels); }
+  __device__ void advance(Term& tap, const Term& by) const { advance_tap<AXES>(c, tap, by, c.channels); }
   __device__ const T* at(const Line& line, const Term& tap, bool& is_there) const {
     const int d = tap.d * (int)c.axes[0].dilation, h = tap.h * (int)c.axes[1].dilation,
               v = tap.v * (int)c.axes[2].dilation;
-    is_there = is_there && is_inside(c, line.d + d, line.h + h, line.v + v);
-    return line.from + (in_source(c, d, h, v) + tap.channel * (int)c.source_channel);
+    is_there = is_there && is_inside<AXES>(c, line.d + d, line.h + h, line.v + v);
+    return line.from + (in_source<AXES>(c, d, h, v) + tap.channel * (int)c.source_channel);
   }
 };
 
 // The weights: a line is a filter, a term a tap and channel.
-template <class T, bool ALONG, int WIDTH>
+template <class T, bool ALONG, int WIDTH, int AXES>
 struct Filters {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
@@ -119,10 +131,10 @@ struct Filters {
   const T* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.weights_out; }
-  __device__ Term term(i64 k) const { return tap_of(c, k, c.channels); }
-  __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.channels); }
+  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.channels); }
+  __device__ void advance(Term& tap, const Term& by) const { advance_tap<AXES>(c, tap, by, c.channels); }
   __device__ const T* at(Line line, const Term& tap, bool&) const {
-    return line + (place_of(c, tap) + tap.channel * (int)c.weights_in);
+    return line + (place_of<AXES>(c, tap) + tap.channel * (int)c.weights_in);
   }
 };
 
@@ -136,7 +148,7 @@ struct ResultPlaces {
 };
 
 // The gradients of the windows over each pixel, with strides of 1: a line is a pixel, a term a tap and filter.
-template <class T, bool ALONG, int WIDTH>
+template <class T, bool ALONG, int WIDTH, int AXES>
 struct WindowsOver {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
@@ -148,23 +160,23 @@ struct WindowsOver {
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = pixel_of(c, i);
     const int d = s.d + (int)c.axes[0].before, h = s.h + (int)c.axes[1].before, v = s.v + (int)c.axes[2].before;
-    return Line{from + s.image * c.result_image + group * c.filters * c.result_channel + in_result(c, d, h, v), d, h,
-                v};
+    return Line{from + s.image * c.result_image + group * c.filters * c.result_channel + in_result<AXES>(c, d, h, v),
+                d, h, v};
   }
-  __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
-  __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
+  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.filters); }
+  __device__ void advance(Term& tap, const Term& by) const { advance_tap<AXES>(c, tap, by, c.filters); }
   __device__ const T* at(const Line& line, const Term& tap, bool& is_there) const {
     const int d = tap.d * (int)c.axes[0].dilation, h = tap.h * (int)c.axes[1].dilation,
               v = tap.v * (int)c.axes[2].dilation;
-    is_there = is_there && (unsigned)(line.d - d) < (unsigned)c.axes[0].positions &&
+    is_there = is_there && (AXES == 2 || (unsigned)(line.d - d) < (unsigned)c.axes[0].positions) &&
                (unsigned)(line.h - h) < (unsigned)c.axes[1].positions &&
                (unsigned)(line.v - v) < (unsigned)c.axes[2].positions;
-    return line.from + (tap.channel * (int)c.result_channel - in_result(c, d, h, v));
+    return line.from + (tap.channel * (int)c.result_channel - in_result<AXES>(c, d, h, v));
   }
 };
 
 // The weights again: a line is a channel, a term a tap and filter.
-template <class T, bool ALONG, int WIDTH>
+template <class T, bool ALONG, int WIDTH, int AXES>
 struct Channels {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
@@ -176,10 +188,10 @@ struct Channels {
   __device__ Line line(i64 group, i64 i) const {
     return from + c.weights_begin + i * c.weights_in + group * c.filters * c.weights_out;
   }
-  __device__ Term term(i64 k) const { return tap_of(c, k, c.filters); }
-  __device__ void advance(Term& tap, const Term& by) const { advance_tap(c, tap, by, c.filters); }
+  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.filters); }
+  __device__ void advance(Term& tap, const Term& by) const { advance_tap<AXES>(c, tap, by, c.filters); }
   __device__ const T* at(Line line, const Term& tap, bool&) const {
-    return line + (place_of(c, tap) + tap.channel * (int)c.weights_out);
+    return line + (place_of<AXES>(c, tap) + tap.channel * (int)c.weights_out);
   }
 };
 
@@ -193,7 +205,7 @@ struct SourcePlaces {
 };
 
 // The elements of the source under each tap: a line is a tap and channel, a term a position.
-template <class T, bool ALONG, int WIDTH>
+template <class T, bool ALONG, int WIDTH, int AXES>
 struct TapsOver {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
@@ -203,22 +215,22 @@ struct TapsOver {
   const T* from;
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const {
-    const Tap tap = tap_of(c, i, c.channels);
+    const Tap tap = tap_of<AXES>(c, i, c.channels);
     const int d = (int)c.axes[0].place(0, tap.d), h = (int)c.axes[1].place(0, tap.h),
               v = (int)c.axes[2].place(0, tap.v);
-    return Line{from + (group * c.channels + tap.channel) * c.source_channel + in_source(c, d, h, v), d, h, v};
+    return Line{from + (group * c.channels + tap.channel) * c.source_channel + in_source<AXES>(c, d, h, v), d, h, v};
   }
   __device__ Term term(i64 k) const { return position_of(c, k); }
-  __device__ void advance(Term& s, const Term& by) const { advance_position(c, s, by); }
+  __device__ void advance(Term& s, const Term& by) const { advance_position<AXES>(c, s, by); }
   __device__ const T* at(const Line& line, const Term& s, bool& is_there) const {
     const int d = s.d * (int)c.axes[0].stride, h = s.h * (int)c.axes[1].stride, v = s.v * (int)c.axes[2].stride;
-    is_there = is_there && is_inside(c, line.d + d, line.h + h, line.v + v);
-    return line.from + (s.image * c.source_image + in_source(c, d, h, v));
+    is_there = is_there && is_inside<AXES>(c, line.d + d, line.h + h, line.v + v);
+    return line.from + (s.image * c.source_image + in_source<AXES>(c, d, h, v));
   }
 };
 
 // The incoming gradient: a line is a filter, a term a position.
-template <class T, bool ALONG, int WIDTH>
+template <class T, bool ALONG, int WIDTH, int AXES>
 struct Incoming {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
@@ -229,7 +241,7 @@ struct Incoming {
   const Convolution& c;
   __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.result_channel; }
   __device__ Term term(i64 k) const { return position_of(c, k); }
-  __device__ void advance(Term& s, const Term& by) const { advance_position(c, s, by); }
+  __device__ void advance(Term& s, const Term& by) const { advance_position<AXES>(c, s, by); }
   __device__ const T* at(Line line, const Term& s, bool&) const { return line + in_result(c, s); }
 };
 
@@ -239,8 +251,8 @@ struct WeightsPlaces {
   static const int kWidth = WIDTH;
   const Convolution& c;
   __device__ i64 row(i64, i64 i) const {
-    const Tap tap = tap_of(c, i, c.channels);
-    return place_of(c, tap) + tap.channel * c.weights_in;
+    const Tap tap = tap_of<3>(c, i, c.channels);
+    return place_of<3>(c, tap) + tap.channel * c.weights_in;
   }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.weights_out; }
 };
@@ -465,9 +477,9 @@ constexpr int64_t kLeastLines = 4;
 // `along` and `neighbours` say how elements lie in memory (product.cpp).
 std::string matrix_of(const std::string& name, bool along, int64_t neighbours, const Op& op, size_t operand) {
   const ir::DType dtype = op.operands[operand].dtype();
-  return filled("@<@, @, @>{(const @*)p[@], *(const Convolution*)(n + 5)}",
-                {name, element_of(dtype), along ? "true" : "false", width_of(neighbours, dtype), element_of(dtype),
-                 std::to_string(operand)});
+  return filled("@<@, @, @, @>{(const @*)p[@], *(const Convolution*)(n + 5)}",
+                {name, element_of(dtype), along ? "true" : "false", width_of(neighbours, dtype),
+                 op.operands[0].shape().rank() == 5 ? "3" : "2", element_of(dtype), std::to_string(operand)});
 }
 
 // So many neighbours in memory are in a row of the result; 0 if they are in a column.
@@ -481,6 +493,15 @@ Product in_tiles(const Sizes& sizes, const std::string& left, const std::string&
           columns,
           sizes.groups,
           std::move(shares)};
+}
+
+// True if each pixel is multiplied by one matrix, and pixels and weights are stored as rows of matrices.
+bool is_product_of_matrices(const Sizes& s) {
+  const auto has_one_tap = [](const Axis& axis) {
+    return axis.window.size == 1 && axis.window.stride == 1 && axis.window.before == 0 && axis.extent == axis.positions;
+  };
+  return s.groups == 1 && s.channels_last && s.filters_last && (s.filters_adjoin || s.channels_adjoin) &&
+         std::all_of(s.axes.begin(), s.axes.end(), has_one_tap);
 }
 
 // What a convolution or a gradient of one computes.
@@ -542,6 +563,20 @@ std::optional<Product> product_of_convolution(const Op& op) {
                 of_weights = s.filters_adjoin    ? s.filters
                              : s.channels_adjoin ? s.channels
                                                  : 1;
+  if (is_product_of_matrices(s)) {
+    const int64_t pixels = s.images * s.pixels;
+    const bool turned = !s.filters_adjoin;  // a row of the weights has the channels of a filter
+    const Axes none{{}, {{}, {}}};
+    switch (part) {
+      case Part::kResult:
+        return product_of_matrices(op, {pixels, s.channels, s.filters}, {0, false}, {1, turned}, none);
+      case Part::kSource:
+        return product_of_matrices(op, {pixels, s.filters, s.channels}, {0, false}, {1, !turned}, none);
+      case Part::kWeights:
+        if (turned) return product_of_matrices(op, {s.filters, pixels, s.channels}, {0, true}, {1, false}, none);
+        return product_of_matrices(op, {s.channels, pixels, s.filters}, {1, true}, {0, false}, none);
+    }
+  }
   PixelShares pixels{s};
   if (part == Part::kSource) {
     int64_t count = 1;

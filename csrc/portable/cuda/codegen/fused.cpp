@@ -40,14 +40,37 @@ struct Chain {
   }
 };
 
+// Writes the results of element e of four to variables, and returns their declarations.
+std::string store_fours(Writer& writer, const std::vector<NumberedResult>& results, std::vector<Pointer>& pointers) {
+  std::string declarations;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string all = "all" + std::to_string(i);
+    declarations += "    Four<" + number_of(results[i].value.dtype()) + "> " + all + ";\n";
+    writer.line(all + ".x[e] = " + writer.name(results[i].value));
+    pointers.push_back(result(results[i].number));
+  }
+  return declarations;
+}
+
+// The statements that store these variables behind p[first_pointer].
+std::string stores_of_fours(const std::vector<NumberedResult>& results, size_t first_pointer) {
+  std::string text;
+  for (size_t i = 0; i < results.size(); ++i) {
+    text += filled("    store_four((@*)p[@], i, all@);\n",
+                   {element_of(results[i].value.dtype()), std::to_string(first_pointer + i), std::to_string(i)});
+  }
+  return text;
+}
+
 // What becomes of an element x, or of several of them, for which the writer has variables.
 Maker finish_of(Writer writer, const Chain& chain, const std::string& type,
                 const std::vector<NumberedResult>& results) {
-  std::string members, fours;
+  std::string members, fours, parts;
   for (const Import& import : chain.imports) {
     const std::string name = writer.name(import.value), number = number_of(import.value.dtype());
     members += " " + number + " " + name + ";";
     fours += " Four<" + number + "> " + name + ";";
+    parts += (parts.empty() ? "rs." : ", rs.") + name + ".x[e]";
     writer.line("const " + number + " " + name + " = r." + name);
   }
   for (const Op* op : chain.ops) writer.compute(*op);
@@ -56,30 +79,19 @@ Maker finish_of(Writer writer, const Chain& chain, const std::string& type,
     Functions functions{writer.libraries, "", chain.pointers(), loads.numbers};
     std::string values;
     for (const std::string& load : loads.texts) values += (values.empty() ? "" : ", ") + load;
+    functions.text = "[&](i64 i) { struct Read {" + (width == 1 ? members : fours) + " }; return Read{" + values +
+                     "}; }, [&](i64 i, const auto& ";
     Writer stores = writer;
     const size_t first = pointers + chain.imports.size();
-    functions.text = "[&](i64 i) { struct Read {" + (width == 1 ? members : fours) + " }; return Read{" + values +
-                     "}; }, [&](i64 i, const auto& " +
-                     (width == 1 ? "r, " + type + " x" : "rs, Four<" + type + "> xs") + ") {\n";
     if (width == 1) {
       store(stores, results, first, functions.pointers);
-      functions.text += stores.text + "  }";
+      functions.text += "r, " + type + " x) {\n" + stores.text + "  }";
     } else {
-      std::string parts, declarations, later;
-      for (const Import& import : chain.imports) {
-        parts += (parts.empty() ? "rs." : ", rs.") + stores.name(import.value) + ".x[e]";
-      }
-      for (size_t k = 0; k < results.size(); ++k) {
-        const Value v = results[k].value;
-        const std::string all = "all" + std::to_string(k);
-        declarations += "    Four<" + number_of(v.dtype()) + "> " + all + ";\n";
-        stores.line(all + ".x[e] = " + stores.name(v));
-        later += filled("    store_four((@*)p[@], i, @);\n", {element_of(v.dtype()), std::to_string(first + k), all});
-        functions.pointers.push_back(result(results[k].number));
-      }
-      functions.text += "    struct Read {" + members + " };\n" + declarations +
+      const std::string declarations = store_fours(stores, results, functions.pointers);
+      functions.text += "rs, const Four<" + type + ">& xs) {\n    struct Read {" + members + " };\n" + declarations +
                         "#pragma unroll\n    for (int e = 0; e < 4; ++e) {\n    const " + type +
-                        " x = xs.x[e];\n    const Read r{" + parts + "};\n" + stores.text + "    }\n" + later + "  }";
+                        " x = xs.x[e];\n    const Read r{" + parts + "};\n" + stores.text + "    }\n" +
+                        stores_of_fours(results, first) + "  }";
     }
     return functions;
   };

@@ -108,33 +108,39 @@ __device__ inline void transform(const float* x, float* y, i64 count, i64 length
 
 }  // namespace
 
-std::optional<Product> product_of_matmul(const Op& op) {
-  const bool ta = op.attributes.flag(Attr::kTransposeA), tb = op.attributes.flag(Attr::kTransposeB);
-  const Dims &a = op.operands[0].shape().dims(), &b = op.operands[1].shape().dims(), &y = op.results[0].shape.dims();
-  const int64_t rows = y[y.size() - 2], columns = y.back(), inner = a[a.size() - (ta ? 2 : 1)];
-  const Dims stack(y.begin(), y.end() - 2), of_a(a.begin(), a.end() - 2), of_b(b.begin(), b.end() - 2);
-  Axes axes{stack, {steps_of(of_a, stack), steps_of(of_b, stack)}};
-  for (int64_t& step : axes.steps[0]) step *= rows * inner;
-  for (int64_t& step : axes.steps[1]) step *= inner * columns;
-  axes = joined(axes);
-  const std::string rank = std::to_string(axes.rank()), type = element_of(op.operands[0].dtype());
+Product product_of_matrices(const Op& op, const Sides& sides, Factor left, Factor right, const Axes& stack) {
+  const std::string rank = std::to_string(stack.rank());
   // Neighbours in memory are terms of a sum, unless the matrix is transposed.
-  const auto matrix = [&](int number, bool along, int64_t neighbours) {
+  const auto matrix = [&](Factor factor, int number, bool along, int64_t neighbours) {
+    const ir::DType dtype = op.operands[factor.operand].dtype();
     return filled("StackedMatrix<@, @, @, @>{(const @*)p[@], n[@], n[@], n + 9, n + 9 + @ * @}",
-                  {rank, type, along ? "true" : "false", width_of(neighbours, op.operands[0].dtype()), type,
-                   std::to_string(number), std::to_string(5 + 2 * number), std::to_string(6 + 2 * number),
+                  {rank, element_of(dtype), along ? "true" : "false", width_of(neighbours, dtype), element_of(dtype),
+                   std::to_string(factor.operand), std::to_string(5 + 2 * number), std::to_string(6 + 2 * number),
                    std::to_string(number + 1), rank});
   };
-  std::vector<int64_t> numbers{ta ? 1 : inner, ta ? rows : 1, tb ? inner : 1, tb ? 1 : columns};
-  axes.append_to(numbers);
+  const auto [rows, inner, columns] = sides;
+  std::vector<int64_t> numbers{left.turned ? 1 : inner, left.turned ? rows : 1, right.turned ? inner : 1,
+                               right.turned ? 1 : columns};
+  stack.append_to(numbers);
   return Product{{kStacks},
-                 matrix(0, !ta, a.back()),
-                 matrix(1, tb, b.back()),
+                 matrix(left, 0, !left.turned, left.turned ? rows : inner),
+                 matrix(right, 1, right.turned, right.turned ? inner : columns),
                  "PackedPlaces<@>{n[0], n[1]}",
                  columns % 4 == 0 ? 4 : 1,
                  columns,
-                 axes.count(),
+                 stack.count(),
                  {{std::move(numbers), rows, inner}}};
+}
+
+std::optional<Product> product_of_matmul(const Op& op) {
+  const bool ta = op.attributes.flag(Attr::kTransposeA), tb = op.attributes.flag(Attr::kTransposeB);
+  const Dims &a = op.operands[0].shape().dims(), &b = op.operands[1].shape().dims(), &y = op.results[0].shape.dims();
+  const Sides sides{y[y.size() - 2], a[a.size() - (ta ? 2 : 1)], y.back()};
+  const Dims stack(y.begin(), y.end() - 2), of_a(a.begin(), a.end() - 2), of_b(b.begin(), b.end() - 2);
+  Axes axes{stack, {steps_of(of_a, stack), steps_of(of_b, stack)}};
+  for (int64_t& step : axes.steps[0]) step *= sides.rows * sides.inner;
+  for (int64_t& step : axes.steps[1]) step *= sides.inner * sides.columns;
+  return product_of_matrices(op, sides, {0, ta}, {1, tb}, joined(axes));
 }
 
 Code code_of_matmul(const Op& op) {

@@ -17,9 +17,10 @@ const char* const kProduct = R"cuda(
 struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 
 // A left matrix M has types Element, Line and Term and functions line(matrix, row), term(k) and at(line, term,
-// is_there), the address of an element, which unsets is_there if the element is 0; of a right matrix a line is a column.
-// advance(term, by) goes on by as many terms as `by` is from the first. If M::kAlong, neighbours in memory are terms,
-// else lines. Each M::kWidth of them from a multiple of that on are aligned, and all of them are 0 if the first one is.
+// is_there), the address of an element, which unsets is_there if the element is 0; of a right matrix, a line is a
+// column. advance(term, by) goes on by as many terms as `by` is from the first. If M::kAlong, neighbours in memory are
+// terms, else lines. Each M::kWidth of them from a multiple of that on are aligned, and all of them are 0 if the first
+// one is.
 // The places of results have row(matrix, row), the index of a row's first element, and column(matrix, column), the
 // distance from there; kRowsFirst if neighbours in memory are in neighbouring rows. read(index) reads what write(index,
 // read, x) needs to take an element of the result, or kWidth neighbours. Of several all is read first: the compiler
@@ -565,18 +566,22 @@ namespace {
 struct Tile {
   const char* text;
   int64_t rows, columns;
-  unsigned threads;
-  double cost;  // of a term of an element, next to that of the largest tile of floats
+  unsigned threads, resident;
+  double cost;   // of a term of an element, next to that of the largest tile of floats
+  double array;  // the time for an array of its elements, in such terms: the more threads there are, the less
 };
 // A warp of each of the larger tiles computes 64 x 32 elements, or with TF32 and two bytes 64 x 64: it reads less for
 // each product then, and the products of a float32's halves leave no registers for that. The cost was measured on an
 // H100.
-constexpr Tile kFloatTiles[] = {
-    {"2, 1, 2, 4", 128, 128, 256, 1}, {"2, 1, 2, 2", 128, 64, 128, 1}, {"1, 1, 2, 2", 64, 64, 128, 1.15}};
-constexpr Tile kTf32Tiles[] = {
-    {"2, 2, 2, 2", 128, 128, 128, 0.42}, {"2, 1, 2, 2", 128, 64, 128, 0.5}, {"1, 1, 2, 2", 64, 64, 128, 0.6}};
-constexpr Tile kNarrowTiles[] = {
-    {"2, 2, 2, 2", 128, 128, 128, 0.2}, {"2, 1, 2, 2", 128, 64, 128, 0.24}, {"1, 1, 2, 2", 64, 64, 128, 0.3}};
+constexpr Tile kFloatTiles[] = {{"2, 1, 2, 4", 128, 128, 256, 1, 1, 60},
+                                {"2, 1, 2, 2", 128, 64, 128, 1, 1, 60},
+                                {"1, 1, 2, 2", 64, 64, 128, 3, 1.15, 45}};
+constexpr Tile kTf32Tiles[] = {{"2, 2, 2, 2", 128, 128, 128, 1, 0.42, 90},
+                               {"2, 1, 2, 2", 128, 64, 128, 1, 0.5, 60},
+                               {"1, 1, 2, 2", 64, 64, 128, 3, 0.6, 45}};
+constexpr Tile kNarrowTiles[] = {{"2, 2, 2, 2", 128, 128, 128, 1, 0.2, 90},
+                                 {"2, 1, 2, 2", 128, 64, 128, 1, 0.24, 60},
+                                 {"1, 1, 2, 2", 64, 64, 128, 3, 0.3, 45}};
 
 std::span<const Tile> tiles_of(const Product& product) {
   if (product.is_narrow) return kNarrowTiles;
@@ -593,9 +598,9 @@ struct Division {
 // gets the results uses so many arrays.
 Division division_of(const Product& product, const Product::Share& share, size_t arrays) {
   constexpr int64_t kProcessors = 132, kLeastTerms = 64, kMostParts = 64;
-  // The time for beginning and ending a tile, for an array of its elements in a tile and in a sum of parts, and for
-  // writing and reading an element of a part, in terms; and for another launch, in terms of elements.
-  constexpr double kTermsOfTile = 64, kTermsOfArray = 50, kTermsOfArrayBehind = 40, kTermsOfPart = 50, kLaunch = 4e5;
+  // The time for beginning and ending a tile, for an array of elements in a sum of parts, and for writing and reading
+  // an element of a part, in terms; and for another launch, in terms of elements.
+  constexpr double kTermsOfTile = 64, kTermsOfArray = 40, kTermsOfPart = 50, kLaunch = 4e5;
   // A processor that has a single block of few threads waits for memory.
   constexpr double kAlone = 1.4;
   const int64_t least_parts = 1 + share.inner / (1 << 30);  // of which a tile's numbers have 32 bits
@@ -612,9 +617,9 @@ Division division_of(const Product& product, const Product::Share& share, size_t
       const auto terms = static_cast<double>((share.inner + parts - 1) / parts), all = static_cast<double>(arrays);
       const auto elements = static_cast<double>(share.rows * product.columns * product.matrices);
       double time = time_of_rounds * static_cast<double>(tile.rows * tile.columns) *
-                    (terms * tile.cost + kTermsOfTile + (parts == 1 ? kTermsOfArray * all : 0));
+                    (terms * tile.cost + kTermsOfTile + (parts == 1 ? tile.array * all : 0));
       if (parts > 1) {
-        time += kLaunch + elements * (kTermsOfPart * static_cast<double>(parts) + kTermsOfArrayBehind * all) /
+        time += kLaunch + elements * (kTermsOfPart * static_cast<double>(parts) + kTermsOfArray * all) /
                               static_cast<double>(kProcessors);
       }
       if (best.tile != nullptr && time >= least) continue;
@@ -681,6 +686,7 @@ Code code_of_product(const Op& op, const Maker& finish) {
     launch.blocks = static_cast<unsigned>(std::min<int64_t>(blocks, 1 << 30));
     launch.rows = static_cast<unsigned>(parts);
     launch.threads = tile->threads;
+    launch.resident = tile->resident;
     const std::string function =
         filled("product<@, @>(@, @, ", {tile->text, product.is_tf32 ? "true" : "false", product.left, product.right});
     if (parts == 1) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/codegen/families.h"
 #include "cuda/codegen/leader.h"
 
 namespace alloy::cuda {
@@ -36,6 +37,15 @@ struct Product {
 bool multiplies(ir::DType dtype);
 // How many neighbours in memory are copied at once, at most 16 bytes, if each row of them has so many.
 std::string width_of(int64_t neighbours, ir::DType dtype);
+// A product of matrices that are stored row by row.
+struct Sides {
+  int64_t rows, inner, columns;
+};
+struct Factor {
+  size_t operand;
+  bool turned;  // it is stored with rows and columns exchanged
+};
+Product product_of_matrices(const ir::Op& op, const Sides& sides, Factor left, Factor right, const Axes& stack);
 // The product that computes an op, if tiles do.
 std::optional<Product> product_of(const ir::Op& op);
 std::optional<Product> product_of_matmul(const ir::Op& op);

@@ -115,7 +115,9 @@ template <class T> struct __align__(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) Fou
 template <class N>
 __device__ inline Four<N> four_times(N x) { return {x, x, x, x}; }
 template <class F>
-__device__ inline auto each_of_four(const F& f, i64 at) { return Four<decltype(f(at))>{f(at), f(at + 1), f(at + 2), f(at + 3)}; }
+__device__ inline auto each_of_four(const F& f, i64 at) {
+  return Four<decltype(f(at))>{f(at), f(at + 1), f(at + 2), f(at + 3)};
+}
 template <class T>
 __device__ inline Four<NumberOf<T>> load_four(const T* from, i64 at) {
   const FourElements<T> four = *(const FourElements<T>*)(from + at);
