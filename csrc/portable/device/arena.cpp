@@ -5,15 +5,14 @@
 
 namespace alloy::device {
 
-size_t Arena::most_wanted() const {
+bool Arena::is_too_large() const {
   std::lock_guard lock(mutex_);
-  return wanted_.empty() ? 0 : *wanted_.rbegin();
+  return storage_ && (wanted_.empty() || storage_->size() > *wanted_.rbegin());
 }
 
 void Arena::trim() {
-  if (!storage_ || storage_->size() <= most_wanted()) return;
-  host::wait_for(last_);  // another share's run may use it
-  storage_.reset();
+  if (!is_too_large()) return;
+  host::after(last_, [kept = std::exchange(storage_, nullptr)] {});  // another share's run may use it
 }
 
 ArenaShare::ArenaShare(std::shared_ptr<Arena> arena, size_t bytes) : arena_(std::move(arena)), wanted_(bytes) {
@@ -32,16 +31,15 @@ ArenaShare::~ArenaShare() {
 ArenaShare::Use ArenaShare::use(Stream& stream) {
   std::unique_lock lock(arena_->running_);
   stream.follow(arena_->last_);
-  arena_->trim();
   std::shared_ptr<Storage>& storage = arena_->storage_;
-  const bool is_large_enough = storage && storage->size() >= wanted_;
-  if (!is_large_enough) {
+  const bool fits = storage && storage->size() >= wanted_ && !arena_->is_too_large();
+  if (!fits) {
     host::wait_for(arena_->last_);
     storage.reset();  // free the old memory before allocating
     storage = arena_->device_.allocate(wanted_);
     if (!storage) throw std::bad_alloc();
   }
-  const bool as_left = std::exchange(arena_->user_, this) == this && is_large_enough;
+  const bool as_left = std::exchange(arena_->user_, this) == this && fits;
   return Use(std::move(lock), *arena_, stream, as_left);
 }
 

@@ -15,7 +15,8 @@ class Arena {
 
  private:
   friend class ArenaShare;
-  size_t most_wanted() const;
+  // True if no share wants all of the storage.
+  bool is_too_large() const;
   void trim();
 
   Device& device_;
