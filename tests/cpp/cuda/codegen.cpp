@@ -53,6 +53,23 @@ TEST(Codegen, ALargeSumHasPartsThatAreAddedInOrder) {
   EXPECT_EQ(code.scratch, code.launches[0].rows * sizeof(double));
 }
 
+TEST(Codegen, ProductsReadFloatsOfTwoBytesAndAsManyNeighboursAsDivideARow) {
+  const auto body_of = [](DType dtype, int64_t inner, int64_t columns) {
+    Graph graph;
+    const Value a = placeholder(graph, {dtype, {500, inner}}), b = placeholder(graph, {dtype, {inner, columns}});
+    return cuda::code_of(*graph.value(OpCode::matmul, {a, b}).op).launches[0].body;
+  };
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const std::string wide = body_of(DType::bfloat16, 512, 520), narrow = body_of(DType::float16, 510, 515);
+  EXPECT_TRUE(has(wide, "StackedMatrix<0, BFloat, true, 8>") && has(wide, "StackedMatrix<0, BFloat, false, 8>"))
+      << wide;
+  EXPECT_TRUE(has(wide, "PackedPlaces<4>")) << wide;
+  EXPECT_TRUE(has(narrow, "StackedMatrix<0, Half, true, 2>") && has(narrow, "StackedMatrix<0, Half, false, 1>"))
+      << narrow;
+  EXPECT_TRUE(has(narrow, "PackedPlaces<1>")) << narrow;
+  EXPECT_TRUE(has(body_of(DType::float32, 512, 520), "StackedMatrix<0, float, true, 4>"));
+}
+
 TEST(Codegen, WhatHasNoElementsIsNotLaunched) { EXPECT_TRUE(code_of_sum({0, 3}, {1}).launches.empty()); }
 
 TEST(Codegen, AnOpWithoutCodeSaysSo) {
