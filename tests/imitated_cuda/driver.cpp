@@ -10,6 +10,7 @@
 #include <xmmintrin.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -130,7 +131,7 @@ size_t launches = 0;
 std::recursive_mutex& mutex = *new std::recursive_mutex;
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-// The objects that exist, by kind: "memory", "pinned", "stream", "graph", "module".
+// The objects that exist, by kind: "memory", "pinned", "stream", "event", "graph", "module".
 std::map<std::string, std::map<const void*, size_t>>& objects =
     *new std::map<std::string, std::map<const void*, size_t>>;
 void add(const char* kind, const void* object, size_t bytes = 0) {
@@ -178,6 +179,10 @@ void catch_up_all() {
   const Lock lock(mutex);
   for (const auto& [stream, bytes] : objects["stream"]) static_cast<Stream*>(const_cast<void*>(stream))->catch_up();
 }
+
+struct Event {
+  std::chrono::steady_clock::time_point time;
+};
 
 using Pointer = unsigned long long;
 char* at(Pointer pointer) { return reinterpret_cast<char*>(pointer); }
@@ -370,6 +375,28 @@ int cuStreamSynchronize(Stream* stream) {
 int cuStreamQuery(Stream* stream) {
   MAY_FAIL;
   stream->catch_up();
+  return 0;
+}
+int cuEventCreate(Event** event, unsigned) {
+  MAY_FAIL;
+  *event = new Event;
+  add("event", *event);
+  return 0;
+}
+int cuEventDestroy_v2(Event* event) {
+  MAY_FAIL;
+  drop("event", event);
+  delete event;
+  return 0;
+}
+int cuEventRecord(Event* event, Stream*) {
+  MAY_FAIL;
+  event->time = std::chrono::steady_clock::now();
+  return 0;
+}
+int cuEventElapsedTime(float* milliseconds, const Event* begin, const Event* end) {
+  MAY_FAIL;
+  *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
   return 0;
 }
 // What writes the number has begun.

@@ -16,6 +16,7 @@ using CUcontext = struct CUctx_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
+using CUevent = struct CUevent_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphNode = struct CUgraphNode_st*;
 using CUgraphExec = struct CUgraphExec_st*;
@@ -87,6 +88,10 @@ struct CUDA_KERNEL_NODE_PARAMS {
   X(stream_query, cuStreamQuery, (CUstream))                                                                         \
   X(stream_wait, cuStreamWaitValue64_v2, (CUstream, CUdeviceptr, uint64_t, unsigned))                                \
   X(stream_write, cuStreamWriteValue64_v2, (CUstream, CUdeviceptr, uint64_t, unsigned))                              \
+  X(event_create, cuEventCreate, (CUevent*, unsigned))                                                               \
+  X(event_record, cuEventRecord, (CUevent, CUstream))                                                                \
+  X(event_elapsed, cuEventElapsedTime, (float*, CUevent, CUevent))                                                   \
+  X(event_destroy, cuEventDestroy_v2, (CUevent))                                                                     \
   X(module_load, cuModuleLoadData, (CUmodule*, const void*))                                                         \
   X(module_unload, cuModuleUnload, (CUmodule))                                                                       \
   X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                                      \

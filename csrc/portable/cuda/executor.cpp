@@ -1,7 +1,6 @@
 #include "cuda/executor.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <new>
 #include <random>
@@ -9,6 +8,7 @@
 
 #include "cuda/codegen/copies.h"
 #include "cuda/codegen/merged.h"
+#include "cuda/step_timer.h"
 #include "cuda/storage.h"
 #include "ir/rounding.h"
 #include "ir/rules/random_state.h"
@@ -350,17 +350,20 @@ struct Executor::Run {
   const CUstream stream;
   bool has_written = false;  // a variable
   size_t timed = 0;
-  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  std::optional<StepTimer> timer = {};
 
   void execute() {
+    if (!executor.times_.empty()) timer.emplace(executor.context_, stream, executor.times_);
     launch(executor.before_);
     execute(executor.plan_.steps);
+    if (timer) timer->settle();
     launch(executor.behind_);
   }
 
   void execute(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
-      const int64_t from = elapsed();
+      const bool is_timed = timer && step.kind != Step::Kind::kIf && step.kind != Step::Kind::kLoop;
+      if (is_timed) timer->begin();
       switch (step.kind) {
         case Step::Kind::kCall:
         case Step::Kind::kCopy:
@@ -374,10 +377,7 @@ struct Executor::Run {
         case Step::Kind::kLoop: execute_loop(step); continue;
       }
       has_written |= device::writes_variable(step);
-      if (executor.times_.empty()) continue;
-      synchronize();
-      device::StepTime& time = executor.times_[timed++];
-      time = {from, elapsed(), time.total + elapsed() - from};
+      if (is_timed) timer->end(timed++);
     }
   }
 
@@ -443,9 +443,6 @@ struct Executor::Run {
   CUdeviceptr at(const Place& place) const { return executor.at(executor.address_of(place)); }
 
   void synchronize() const { driver.check(driver.synchronize(stream), "cuStreamSynchronize"); }
-  int64_t elapsed() const {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
-  }
 };
 
 bool Executor::run(const device::Arguments& arguments, device::Stream& stream, device::Outcome& outcome) {

@@ -23,7 +23,7 @@ def fail(call, before, result):
 
 def objects():
     gc.collect()
-    return {kind: driver.imitated_objects(kind.encode()) for kind in ("memory", "pinned", "stream", "graph", "module")}
+    return {kind: driver.imitated_objects(kind.encode()) for kind in ("memory", "pinned", "stream", "event", "graph", "module")}
 
 n = 70_000  # floats, which are too many for memory of the host and two parts of a copy
 images = np.random.default_rng(0).random(n).astype(np.float32)
@@ -204,3 +204,20 @@ def test_two_processes_at_once(tmp_path):
     programs = [subprocess.Popen(command, env=with_imitation(tmp_path), **pipes) for _ in range(2)]
     for process in programs:
         assert process.communicate(timeout=120) == ("end\n", "")
+
+
+def test_profiles_of_loops_take_a_bounded_number_of_events(tmp_path):
+    code = """
+    graph = al.Graph()
+    x = graph.placeholder((40, 30))
+    step = graph.compile([x], [al.sum(al.for_loop(0, 300, lambda i, y: al.tanh(y) * 1.5, x), axis=0)])
+    batch = images[:1200].reshape(40, 30)
+    step(batch)
+    before = objects()
+    kernels = step.profile(batch, runs=2).kernels
+    assert objects() == before, (objects(), before)
+    repeated = [kernel for kernel in kernels if kernel.shape == (40, 30)]
+    assert len(repeated) == 1 and repeated[0].total > 100 * (repeated[0].end - repeated[0].begin) > 0, kernels
+    assert all(0 < kernel.begin < kernel.end < 60 for kernel in kernels), kernels
+    """
+    ends(tmp_path, code)
