@@ -98,6 +98,7 @@ void bind_device(py::module_& m) {
         const auto stats = engine::device_stats();
         if (!stats) return py::none();
         py::dict out = counts(*stats);
+        out["launches"] = stats->launches;
         out["allocated_bytes"] = stats->allocated_bytes;
         return out;
       },

@@ -232,6 +232,7 @@ std::optional<Stats> device_stats() {
     out->compilations = number(counts, @"compilations");
     out->bytes_to_device = number(counts, @"bytesToDevice");
     out->bytes_from_device = number(counts, @"bytesFromDevice");
+    out->launches = number(counts, @"launches");
     out->allocated_bytes = number(counts, @"allocatedBytes");
   });
   return out;

@@ -25,6 +25,7 @@ struct Stats {
   uint64_t bytes_to_device = 0;    // copied for feeds and assigned values
   uint64_t bytes_from_device = 0;  // fetched and read
   uint64_t live_objects = 0;       // graphs and executables that exist now; counted by the engine only
+  uint64_t launches = 0;           // of kernels or of graphs of kernels; counted by the device only
   uint64_t allocated_bytes = 0;    // allocated on the device now; counted by the device only
 };
 

@@ -95,7 +95,10 @@ def stats() -> dict[str, Any]:
 
 
 def device_stats() -> dict[str, int] | None:
-    """Returns the device's own counts, and the bytes it has allocated now, or None if it keeps none."""
+    """Returns the device's own counts, and the bytes it has allocated now, or None if it keeps none.
+
+    dispatches: runs of steps; launches: of kernels, or of graphs of kernels, on a GPU (0 on the CPU); bytes_to_device
+    and bytes_from_device: copied, on a GPU across the bus."""
     return _core.device_stats()
 
 

@@ -324,6 +324,7 @@ void Executor::launch(Prepared& prepared, CUstream stream) const {
   const Driver& driver = context_.enter();
   driver.check(driver.launch(made.function, made.blocks, made.rows, 1, made.threads, 1, 1, 0, stream, given, nullptr),
                "cuLaunchKernel");
+  ++device_.counters().launches;
 }
 
 void Executor::launch_all(CUstream stream) {
@@ -340,6 +341,7 @@ void Executor::launch_all(CUstream stream) {
     for (const size_t i : changed) graph_->update(i, all_[i].made);
   }
   graph_->begin(stream);
+  ++device_.counters().launches;
 }
 
 // A run in which the host takes part: it launches each step, and waits where it must know what a step has computed.

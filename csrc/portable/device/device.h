@@ -90,6 +90,7 @@ class Stream {
 // Counters of a device. They may be read at any time, and are exact when the device's streams are idle.
 struct Counters {
   std::atomic<uint64_t> dispatches{0};
+  std::atomic<uint64_t> launches{0};  // of kernels or of graphs of kernels; a CPU calls its kernels without
   std::atomic<uint64_t> compilations{0};
   std::atomic<uint64_t> bytes_to_device{0};
   std::atomic<uint64_t> bytes_from_device{0};

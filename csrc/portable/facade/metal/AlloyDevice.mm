@@ -305,11 +305,11 @@ GETTER(uint32_t, peerCount, 0)
 
 - (NSDictionary*)alloyCounters {
   const device::Counters& counters = _device->counters();
-  return [NSDictionary dictionaryWithObjectsAndKeys:number(counters.dispatches), @"dispatches",
-                                                    number(counters.compilations), @"compilations",
-                                                    number(counters.bytes_to_device), @"bytesToDevice",
-                                                    number(counters.bytes_from_device), @"bytesFromDevice",
-                                                    number(counters.allocated_bytes), @"allocatedBytes", nil];
+  return [NSDictionary
+      dictionaryWithObjectsAndKeys:number(counters.dispatches), @"dispatches", number(counters.launches), @"launches",
+                                   number(counters.compilations), @"compilations", number(counters.bytes_to_device),
+                                   @"bytesToDevice", number(counters.bytes_from_device), @"bytesFromDevice",
+                                   number(counters.allocated_bytes), @"allocatedBytes", nil];
 }
 
 @end
