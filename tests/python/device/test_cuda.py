@@ -277,3 +277,20 @@ def test_without_a_driver(tmp_path):
     assert done.stderr == "ALLOY_DEVICE is cuda, but there is no such device: The library libcuda.so.1 is missing.\n"
     del environment["ALLOY_DEVICE"]
     assert program(code, env=environment).stderr == ""
+
+
+def test_a_thread_may_compile_while_the_process_ends(tmp_path):
+    code = """
+        import threading, time
+        import numpy as np
+        import alloy as al
+        graph, gate = al.Graph(), al.Event()
+        x, v = graph.placeholder((4,)), graph.variable(np.zeros(4, np.float32))
+        step = graph.compile([x], [v + x], [graph.assign(v, v + 1.0)])
+        step.submit(np.ones(4, np.float32), wait_for=(gate, 1))
+        threading.Thread(target=v.numpy, daemon=True).start()  # compiles a graph that reads the variable
+        time.sleep(0.1)
+        print("end")
+        """
+    done = program(code, env=with_imitation(tmp_path), seconds=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")

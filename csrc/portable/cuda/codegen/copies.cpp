@@ -51,8 +51,9 @@ const Launch& copying(size_t count) {
 }
 
 const Launch& ending() {
-  static const Launch launch{
-      {kCopies}, "  end_run((u64*)p[0], (volatile u64*)p[1]);\n", std::vector<Pointer>(2), {}, 1};
+  // Never destroyed, for threads that compile while the process ends.
+  static const Launch& launch =
+      *new Launch{{kCopies}, "  end_run((u64*)p[0], (volatile u64*)p[1]);\n", std::vector<Pointer>(2), {}, 1};
   return launch;
 }
 
