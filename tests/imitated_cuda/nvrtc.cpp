@@ -1,7 +1,10 @@
 // An imitation of NVIDIA's compiler, libnvrtc.so.13: g++ compiles the text to a shared library for driver.cpp.
 // If IMITATED_CUDA_TEXTS names a folder, it keeps the texts there and compiles nothing: functions then do nothing.
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -183,6 +186,18 @@ struct Program {
   std::string source, log, code;
 };
 
+// As std::system, which would keep the process from hearing a Ctrl-C meanwhile.
+int shell(std::string command) {
+  char name[] = "sh", option[] = "-c";
+  char* const arguments[] = {name, option, command.data(), nullptr};
+  pid_t child = 0;
+  if (posix_spawn(&child, "/bin/sh", nullptr, nullptr, arguments, environ) != 0) return -1;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 }  // namespace
 
 extern "C" {
@@ -223,12 +238,12 @@ int nvrtcCompileProgram(Program* program, int, const char* const*) {
   std::ofstream(base + ".cpp") << source;
   const std::string command = "g++ -std=c++17 -O1 -w -fno-strict-aliasing -fPIC -shared -o " + base + ".so " + base +
                               ".cpp 2> " + base + ".log";
-  const bool done = std::system(command.c_str()) == 0;
+  const bool done = shell(command) == 0;
   program->log = read_all(base + ".log");
   const std::string code = read_all(base + ".so");
   const size_t size = code.size();
   program->code = std::string(reinterpret_cast<const char*>(&size), sizeof size) + code;
-  static_cast<void>(std::system((std::string("rm -r ") + folder).c_str()));
+  static_cast<void>(shell(std::string("rm -r ") + folder));
   return done ? 0 : 6;
 }
 
