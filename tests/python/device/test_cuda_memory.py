@@ -23,7 +23,8 @@ def fail(call, before, result):
 
 def objects():
     gc.collect()
-    return {kind: driver.imitated_objects(kind.encode()) for kind in ("memory", "pinned", "stream", "event", "graph", "module")}
+    kinds = "memory", "pinned", "stream", "event", "graph", "module"
+    return {kind: driver.imitated_objects(kind.encode()) for kind in kinds}
 
 n = 70_000  # floats, which are too many for memory of the host and two parts of a copy
 images = np.random.default_rng(0).random(n).astype(np.float32)
