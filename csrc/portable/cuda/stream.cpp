@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace alloy::cuda {
@@ -38,10 +39,15 @@ class Fence final : public host::Fence, public std::enable_shared_from_this<Fenc
   void tell_failure(const Ask& ask) {
     try {
       ask();
+    } catch (const std::bad_alloc&) {
+      tell(host::kMemoryIsExhausted);
     } catch (const std::exception& error) {
-      const std::lock_guard lock(mutex_);
-      if (!std::exchange(told_, true)) outcome_.fail({error.what()});
+      tell(error.what());
     }
+  }
+  void tell(const char* failure) {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(told_, true)) outcome_.fail({failure});
   }
 
   const std::shared_ptr<Timeline> timeline_;
@@ -57,8 +63,9 @@ Timeline& Stream::timeline() {
   return *timeline_;
 }
 
+// A fence that is over is told, too, while an action of an earlier one is at work: nothing may overtake that.
 host::FenceRef Stream::fence() {
-  if (last_ && last_->is_over()) last_.reset();
+  if (last_ && last_->is_over() && watch_->run_if_idle([] {})) last_.reset();
   return last_;
 }
 

@@ -81,7 +81,8 @@ class Stream {
   // The same for work that only begins something on the device: the calling thread may run it if the stream is idle.
   virtual host::Status begin(std::function<void()> work) { return submit(std::move(work)); }
 
-  // The end of all that has begun on the device so far.
+  // The end of all that has begun on the device so far. Null only if the actions given to earlier fences have been
+  // called, too, so actions keep their order.
   virtual host::FenceRef fence() { return nullptr; }
   // Lets what begins on the device from now on wait for the fence, which may be another stream's.
   virtual void follow(const host::FenceRef& fence) { host::wait_for(fence); }

@@ -45,7 +45,7 @@ void require_block(id object) {
   raise_invalid(@"[Block] Expected a block, got an object of class %@.", NSStringFromClass([object class]));
 }
 
-static bool lacks_memory(const host::Status& status) { return status.message == runtime::kMemoryIsExhausted; }
+static bool lacks_memory(const host::Status& status) { return status.message == host::kMemoryIsExhausted; }
 
 void raise_if_failed(const host::Status& status) {
   if (status.ok()) return;

@@ -18,6 +18,9 @@ struct [[nodiscard]] Status {
   bool ok() const noexcept { return message.empty(); }
 };
 
+// The message if there was no memory.
+inline constexpr const char kMemoryIsExhausted[] = "Memory is exhausted.";
+
 struct QueueState;
 
 // Runs items one at a time in the order of submission, on a thread of its own that starts at the first item. Every

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "compiler/imitation.h"
+#include "host/work_queue.h"
 
 namespace alloy::runtime {
 
@@ -12,7 +13,7 @@ std::string guard(const std::function<void()>& work) noexcept {
     work();
     return {};
   } catch (const std::bad_alloc&) {
-    return kMemoryIsExhausted;
+    return host::kMemoryIsExhausted;
   } catch (const compiler::Abort& abort) {
     return kAborts + std::string(abort.what());
   } catch (const std::exception& error) {

@@ -7,14 +7,13 @@
 
 namespace alloy::runtime {
 
-inline constexpr const char kMemoryIsExhausted[] = "Memory is exhausted.";
 // The beginning of the message of device::Interrupted.
 inline constexpr const char kInterrupted[] = "The run was interrupted";
 // Prefix of the message of an Abort (compiler/imitation.h).
 inline constexpr const char kAborts[] = "Aborts: ";
 
 // Runs `work` and returns the message of the exception that it threw, or an empty string. The message for
-// std::bad_alloc is kMemoryIsExhausted.
+// std::bad_alloc is host::kMemoryIsExhausted.
 std::string guard(const std::function<void()>& work) noexcept;
 
 }  // namespace alloy::runtime

@@ -241,6 +241,12 @@ FORKED = """
 """
 
 
+def test_handlers_are_called_in_order_while_steps_are_in_flight(tmp_path):
+    command = [ROOT / "build/editable/tests/facade_asynchronous", "steps_bounded_by_a_semaphore"]
+    done = subprocess.run(command, env=with_imitation(tmp_path), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_forked_child_is_refused(tmp_path):
     done = program(FORKED, env=with_imitation(tmp_path), seconds=120)
     assert done.stdout.count("cannot be used in a forked child") == 2, done.stdout + done.stderr

@@ -24,7 +24,7 @@ std::string utf8(NSString* name) {
 void build(const std::function<void()>& work) {
   const std::string mistake = runtime::guard(work);
   if (mistake.starts_with(runtime::kAborts)) raise_abort(mistake.substr(std::string_view(runtime::kAborts).size()));
-  if (mistake == runtime::kMemoryIsExhausted) raise_if_failed({mistake});
+  if (mistake == host::kMemoryIsExhausted) raise_if_failed({mistake});
   if (!mistake.empty()) raise_invalid(@"%s", mistake.c_str());
 }
 
