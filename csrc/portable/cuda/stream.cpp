@@ -15,12 +15,13 @@ class Fence final : public host::Fence, public std::enable_shared_from_this<Fenc
       : timeline_(std::move(timeline)), number_(number), outcome_(outcome), watch_(std::move(watch)) {}
 
   bool is_over() override {
-    bool over = true;
-    tell_failure([&] { over = timeline_->is_over(number_); });
-    return over;
+    return is_known([&] { return timeline_->is_over(number_); });
   }
   void wait() override {
-    tell_failure([&] { timeline_->wait(number_); });
+    is_known([&] {
+      timeline_->wait(number_);
+      return true;
+    });
   }
 
   void then(std::function<void()> action) override {
@@ -34,20 +35,23 @@ class Fence final : public host::Fence, public std::enable_shared_from_this<Fenc
   void precede(CUstream stream) const { timeline_->precede(stream, number_); }
 
  private:
-  // The outcome may be gone once somebody knows that the run is over, so only the first to know tells it.
+  // The outcome may be gone once somebody knows that the run is over, so only the first to know tells a failure.
   template <class Ask>
-  void tell_failure(const Ask& ask) {
+  bool is_known(const Ask& ask) {
     try {
-      ask();
+      if (!ask()) return false;
+      tell(nullptr);
     } catch (const std::bad_alloc&) {
       tell(host::kMemoryIsExhausted);
     } catch (const std::exception& error) {
       tell(error.what());
     }
+    return true;
   }
   void tell(const char* failure) {
+    if (host::process_is_forked()) return;  // a thread that is not there may hold the lock
     const std::lock_guard lock(mutex_);
-    if (!std::exchange(told_, true)) outcome_.fail({failure});
+    if (!std::exchange(told_, true) && failure != nullptr) outcome_.fail({failure});
   }
 
   const std::shared_ptr<Timeline> timeline_;

@@ -49,6 +49,8 @@ bool Timeline::is_over(uint64_t number) const {
   const Driver& driver = context_.enter();
   const CUresult result = driver.stream_query(stream_);
   if (result == kNotReady) return false;
+  // Who is told of the failure may free what the work uses.
+  if (result != 0) static_cast<void>(driver.synchronize(stream_));
   driver.check(result, "cuStreamQuery");
   return true;
 }
