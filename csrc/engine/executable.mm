@@ -213,12 +213,6 @@ Submission::Submission(std::shared_ptr<Graph> graph, std::shared_ptr<Compiled> s
     : graph_(std::move(graph)), step_(std::move(step)), run_(std::move(run)) {}
 
 Submission::~Submission() {
-  // If another thread has the graph, or other steps are fed the results, the last user frees the arrays.
-  const std::unique_lock lock(graph_->impl().busy, std::try_to_lock);
-  if (lock && run_.use_count() == 1) {
-    std::atomic_thread_fence(std::memory_order_acquire);  // after the other owners' last accesses
-    if (run_->has_landed() && run_->failure().empty()) step_->reuse(std::move(run_));
-  }
   on_device([&] { run_.reset(); });
 }
 

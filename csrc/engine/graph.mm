@@ -47,6 +47,8 @@ Graph::Graph(VariableStorage storage, const std::string& device, const std::stri
   impl_->device = find_device(device, "graph");
   on_device([&] {
     impl_->queue = Ref<id<MTLCommandQueue>>::adopt([impl_->device.get() newCommandQueue]);
+    // Feeds travel to memory of the device's own meanwhile, and its steps can be shorter than a thread takes to wake.
+    if (![impl_->device.get() hasUnifiedMemory]) impl_->most_in_flight = 4;
     impl_->begin_framework();
   });
 }

@@ -64,12 +64,11 @@ class Compiled {
   // feeds and fetches. Throws DeviceError or OutOfMemory if this run or an earlier one in flight failed, and says if
   // the variables have changed.
   void run(const FeedBytes* feeds, void* const* results);
-  // The same in three calls. start() returns as soon as the device has the run; it waits only while the graph has its
+  // The same in two calls. start() returns as soon as the device has the run; it waits only while the graph has its
   // maximum of runs in flight. read() waits for the end of the run and copies the results out; any thread may call it,
-  // without the graph's lock. After reuse() the run cannot be read any more.
+  // without the graph's lock.
   std::shared_ptr<Run> start(const FeedBytes* feeds, const Ordering& ordering);
   void read(const Run& run, void* const* results);
-  void reuse(std::shared_ptr<Run> run);
   // Frees the memory for feeds and results of finished runs until the next run.
   void forget_arrays();
   // Writes the step to a file, with the values of the framework's variables. Throws DeviceError if that fails.

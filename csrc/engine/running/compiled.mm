@@ -9,6 +9,48 @@
 #import "engine/running/segment.h"
 
 namespace alloy::engine {
+namespace {
+
+// Runs that are not in use now, with their arrays. Every member may be called from every thread.
+class SpareRuns : public std::enable_shared_from_this<SpareRuns> {
+ public:
+  explicit SpareRuns(std::shared_ptr<const Positions> positions) : positions_(std::move(positions)) {}
+
+  // A spare run or a new one, which is spare again when nobody uses it any more.
+  std::shared_ptr<Run> take() {
+    std::unique_ptr<Run> run;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!runs_.empty()) {
+        run = std::move(runs_.back());
+        runs_.pop_back();
+      }
+    }
+    if (!run) run = Run::make(positions_);
+    return {run.release(), [spare = weak_from_this()](Run* used) {
+              std::unique_ptr<Run> own(used);
+              if (const auto alive = spare.lock()) alive->give(own);
+            }};
+  }
+  void clear() {
+    std::vector<std::unique_ptr<Run>> dropped;
+    const std::lock_guard lock(mutex_);
+    dropped.swap(runs_);
+  }
+
+ private:
+  void give(std::unique_ptr<Run>& run) {
+    constexpr size_t kMost = 4;
+    const std::lock_guard lock(mutex_);
+    if (runs_.size() < kMost && run->has_landed() && run->failure().empty()) runs_.push_back(std::move(run));
+  }
+
+  const std::shared_ptr<const Positions> positions_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Run>> runs_;
+};
+
+}  // namespace
 
 struct Compiled::Impl {
   Graph::Impl& graph;
@@ -18,7 +60,7 @@ struct Compiled::Impl {
   std::unique_ptr<HostCalls> host_calls = {};  // null unless the step has ops on the host
   Ref<MPSGraphExecutable*> executable = {};
   std::shared_ptr<const Positions> positions = {};
-  std::vector<std::shared_ptr<Run>> spare = {};  // not in use now
+  std::shared_ptr<SpareRuns> runs = {};
 
   Impl(Graph& of, const Lowered& lowered)
       : graph(of.impl()),
@@ -34,13 +76,6 @@ struct Compiled::Impl {
     --counters().live_steps;
   }
 
-  std::shared_ptr<Run> free_run() {
-    if (spare.empty()) return Run::make(positions);
-    std::shared_ptr<Run> run = std::move(spare.back());
-    spare.pop_back();
-    return run;
-  }
-
   std::shared_ptr<Run> run_now(const FeedBytes* feeds) {
     // Waits first: the buffers of variables swap when a run is over, and the next run must not write what this one
     // reads. Runs on other queues do not know of this one, runs that wait for events may wait forever, and the
@@ -48,7 +83,7 @@ struct Compiled::Impl {
     graph.land_all();
     graph.require_sound();
     if (host_calls) run_host_calls(feeds);
-    std::shared_ptr<Run> run = free_run();
+    std::shared_ptr<Run> run = runs->take();
     if (host_calls) run->pass(host_calls->passed());
     run->start(executable.get(), graph.queue.get(), feeds, true);
     ++counters().dispatches;
@@ -70,7 +105,7 @@ struct Compiled::Impl {
     graph.require_sound();
     if (host_calls) run_host_calls(feeds);
     const Ordering ordering = graph.in_turn(asked);
-    std::shared_ptr<Run> run = free_run();
+    std::shared_ptr<Run> run = runs->take();
     if (host_calls) run->pass(host_calls->passed());
     run->is_apart = !ordering.signals.empty();
     run->start(executable.get(), ordering.queue.get(), feeds, false, &ordering);
@@ -97,11 +132,6 @@ struct Compiled::Impl {
                                                  : " Variables that it assigns may be partly updated.";
     throw DeviceError("[step] " + run.failure() + left);
   }
-
-  void reuse(std::shared_ptr<Run> run) {
-    constexpr size_t kMostSpare = 4;
-    if (spare.size() < kMostSpare) spare.push_back(std::move(run));
-  }
 };
 
 Compiled::Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered) : lowered_(std::move(lowered)) {
@@ -111,7 +141,8 @@ Compiled::Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered) : lower
     if (lowered_->host_calls) impl_->host_calls = std::make_unique<HostCalls>(graph.impl().device, *lowered_);
     Segment segment = Segment::compile(graph.impl().device, *lowered_);
     impl_->executable = std::move(segment.executable);
-    impl_->positions = std::move(segment.positions);
+    impl_->positions = segment.positions;
+    impl_->runs = std::make_shared<SpareRuns>(std::move(segment.positions));
   });
   ++counters().compilations;
 }
@@ -137,18 +168,9 @@ bool Compiled::is_current() const { return impl_->framework == impl_->graph.fram
 void Compiled::run(const FeedBytes* feeds, void* const* results) {
   Entry::note_run();
   on_device([&] {
-    if (lowered_->may_last) {
-      // Runs on another thread, so that this one can be interrupted.
-      std::shared_ptr<Run> run = impl_->start(feeds, {});
-      impl_->read(*run, results);
-      return impl_->reuse(std::move(run));
-    }
-    struct Reused {
-      Impl& impl;
-      std::shared_ptr<Run> run;
-      ~Reused() { impl.reuse(std::move(run)); }
-    } reused{*impl_, impl_->run_now(feeds)};
-    impl_->read(*reused.run, results);
+    // A run that may last is on another thread, so that this one can be interrupted.
+    const std::shared_ptr<Run> run = lowered_->may_last ? impl_->start(feeds, {}) : impl_->run_now(feeds);
+    impl_->read(*run, results);
   });
 }
 
@@ -163,13 +185,9 @@ void Compiled::read(const Run& run, void* const* results) {
   on_device([&] { impl_->read(run, results); });
 }
 
-void Compiled::reuse(std::shared_ptr<Run> run) {
-  on_device([&] { impl_->reuse(std::move(run)); });
-}
-
 void Compiled::forget_arrays() {
   on_device([&] {
-    impl_->spare.clear();
+    impl_->runs->clear();
     if (impl_->host_calls) impl_->host_calls->forget_arrays();
   });
 }

@@ -58,7 +58,7 @@ class Run {
  public:
   // Must run inside on_device. The caller who starts a run must keep it, and the graph whose variables it writes, until
   // wait() returns.
-  static std::shared_ptr<Run> make(std::shared_ptr<const Positions> positions);
+  static std::unique_ptr<Run> make(std::shared_ptr<const Positions> positions);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 

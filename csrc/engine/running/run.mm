@@ -21,9 +21,9 @@ NSMutableArray* nulls(NSUInteger count) {
 
 }  // namespace
 
-std::shared_ptr<Run> Run::make(std::shared_ptr<const Positions> given) {
+std::unique_ptr<Run> Run::make(std::shared_ptr<const Positions> given) {
   const Positions& of = *given;
-  std::shared_ptr<Run> made(new Run(std::move(given)));
+  std::unique_ptr<Run> made(new Run(std::move(given)));
   made->inputs_ = Ref<NSMutableArray*>::retain(nulls(of.input_count));
   made->outputs_ = Ref<NSMutableArray*>::retain(nulls(of.output_count));
   for (const Positions::Position& position : of.feeds) {

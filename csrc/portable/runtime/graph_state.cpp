@@ -204,7 +204,6 @@ void Run::operator()(device::Stream& stream, device::Outcome& outcome) const {
   if (!status.ok()) outcome.fail(status);
   ++program_->device().counters().dispatches;
   state.last_ = stream.fence();
-  host::after(state.last_, [kept = state_] { ++kept->ended_; });
 }
 
 void Run::operator()(device::Stream& stream, device::Outcome& outcome, const host::EventList& events,

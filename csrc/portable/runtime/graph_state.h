@@ -54,9 +54,9 @@ class GraphState {
   void read_variables(const std::vector<int64_t>& slots, const std::function<void(device::Storage&)>& read);
   // Interrupts the runs in flight (device::Interrupted); false if there is none. Never waits.
   bool interrupt() {
-    const uint64_t begun = begun_;
-    if (ended_ == begun) return false;
-    interrupted_ = begun;
+    const std::unique_lock lock(running_, std::try_to_lock);
+    if (lock && (!last_ || last_->is_over())) return false;
+    interrupted_ = begun_.load();
     return true;
   }
   // Bytes of the variables that the program uses.
@@ -72,8 +72,8 @@ class GraphState {
   using Key = std::vector<uint64_t>;
   void take_variables_to(device::Device& device);
 
-  // Runs that have begun and ended, and the number of the last one that is interrupted.
-  std::atomic<uint64_t> begun_{0}, ended_{0}, interrupted_{0};
+  // The number of runs that have begun, and of the last one that is interrupted.
+  std::atomic<uint64_t> begun_{0}, interrupted_{0};
   std::mutex running_;                                       // held while a run begins; guards the next four members
   host::FenceRef last_;                                      // the end of the last run
   device::Device* device_;                                   // the device of the variables

@@ -70,9 +70,9 @@ class Executable(Part, _core.Executable):
         the copy). Feed a fetch of another submission, computed or not, without a copy: submission.pending(0).
 
         Steps of a graph run one after the other, in the order in which they were submitted or called, on any queue, so
-        that each finds the variables as the one before left them. If graph.most_in_flight steps (2 at first) are not
-        done yet, the call waits for the oldest; in a coroutine it never waits. A graph with storage="buffers" has one
-        step in flight, and the call waits for it.
+        that each finds the variables as the one before left them. If graph.most_in_flight steps are not done yet, the
+        call waits for the oldest; in a coroutine it never waits. A graph with storage="buffers" has one step in flight,
+        and the call waits for it.
 
         queue: runs the step in the order of that queue of the graph's device, instead of the graph's own. wait_for: a
         pair (event, value), or several: the step starts when each event has reached its value. signal: such pairs, too;

@@ -53,8 +53,8 @@ class Graph(Uncopied, _core.Graph):
 
     @property
     def most_in_flight(self) -> int:
-        """The number of submitted steps (Executable.submit) in flight at which the next one waits; 2 at first.
-        ValueError: less than 1."""
+        """The number of submitted steps (Executable.submit) in flight at which the next one waits: at first 2, or 4 if
+        the device's memory is not unified. ValueError: less than 1."""
         return _in_flight.fget(self)
 
     @most_in_flight.setter

@@ -168,7 +168,7 @@ def test_outside_of_a_loop():
 def test_without_a_loop_the_oldest_is_waited_for():
     """As ever: a coroutine alone does not wait."""
     step, gate = running_sum(), al.Event()
-    for _ in range(2):
+    for _ in range(step.graph.most_in_flight):
         step.submit(ONES, wait_for=(gate, 1))
     thread = threading.Thread(target=step.submit, args=(ONES,))
     thread.start()

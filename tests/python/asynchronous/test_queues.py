@@ -343,7 +343,7 @@ def test_ctrl_c_ends_every_wait():
             yield lambda: (held(), v.numpy())
             yield lambda: (held(), v.assign(ones))
             yield lambda: (held(), graph.compile([], [v * 2.0])())
-            yield lambda: (held(), step.submit(ones), step.submit(ones))
+            yield lambda: (held(), [step.submit(ones) for _ in range(graph.most_in_flight)])
             yield lambda: then(held().pending())
             yield lambda: (beside(held().wait), step(ones))
             yield lambda: (held(), beside(lambda: step(ones)), step(ones))
