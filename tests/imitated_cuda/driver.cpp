@@ -498,12 +498,16 @@ int cuGraphCreate(Graph** graph, unsigned) {
   add("graph", *graph);
   return 0;
 }
-int cuGraphAddKernelNode_v2(OwnNode** made, Graph* graph, OwnNode* const* before, size_t count, const Node* node) {
+int cuGraphAddKernelNode_v2(OwnNode** made, Graph* graph, OwnNode* const*, size_t, const Node* node) {
   MAY_FAIL;
   graph->push_back(std::make_unique<OwnNode>());
   graph->back()->set(*node);
-  graph->back()->before.assign(before, before + count);
   *made = graph->back().get();
+  return 0;
+}
+int cuGraphAddDependencies_v2(Graph*, OwnNode* const* from, OwnNode* const* to, const void*, size_t count) {
+  MAY_FAIL;
+  for (size_t i = 0; i < count; ++i) to[i]->before.push_back(from[i]);
   return 0;
 }
 int cuGraphInstantiateWithFlags(Graph** made, Graph* graph, unsigned long long) {

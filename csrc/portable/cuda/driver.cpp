@@ -23,12 +23,12 @@ Driver::Driver() : library_({"libcuda.so.1"}) {
 #undef ALLOY_FIND
   check(init(0), "cuInit");
   host::drain_before_registered();
-  constexpr int kOldest = 12000;
+  constexpr int kOldest = 12030;
   int version = 0;
   check(driver_version(&version), "cuDriverGetVersion");
   if (version < kOldest) {
     throw std::runtime_error("The NVIDIA driver is for CUDA " + std::to_string(version / 1000) + "." +
-                             std::to_string(version % 1000 / 10) + ", but CUDA 12 or later is needed.");
+                             std::to_string(version % 1000 / 10) + ", but CUDA 12.3 or later is needed.");
   }
 }
 

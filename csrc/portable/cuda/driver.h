@@ -48,6 +48,13 @@ struct CUDA_MEMCPY2D {
   size_t WidthInBytes = 0, Height = 0;
 };
 
+// An edge of a graph. Of a programmatic one, the node behind it begins when the blocks of the node before have ended,
+// and waits itself until their results can be read.
+struct CUgraphEdgeData {
+  unsigned char from_port = 0, to_port = 0, type = 0, reserved[5] = {};
+};
+inline constexpr CUgraphEdgeData kProgrammatic{1, 0, 1};
+
 // A launch as a node of a graph.
 struct CUDA_KERNEL_NODE_PARAMS {
   CUfunction func = nullptr;
@@ -100,6 +107,8 @@ struct CUDA_KERNEL_NODE_PARAMS {
   X(graph_create, cuGraphCreate, (CUgraph*, unsigned))                                                               \
   X(graph_add_kernel, cuGraphAddKernelNode_v2,                                                                       \
     (CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_KERNEL_NODE_PARAMS*))                             \
+  X(graph_add_edges, cuGraphAddDependencies_v2,                                                                      \
+    (CUgraph, const CUgraphNode*, const CUgraphNode*, const CUgraphEdgeData*, size_t))                               \
   X(graph_instantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                     \
   X(graph_set_kernel, cuGraphExecKernelNodeSetParams_v2, (CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS*)) \
   X(graph_launch, cuGraphLaunch, (CUgraphExec, CUstream))                                                            \

@@ -110,7 +110,7 @@ void Executor::upload_constants() {
 }
 
 Executor::Prepared Executor::prepared(const Launch& launch, std::vector<Address> addresses) const {
-  const unsigned blocks = launch.is_cluster && !modules_.has_clusters() ? 1 : launch.blocks;
+  const unsigned blocks = launch.is_cluster && !modules_.is_hopper() ? 1 : launch.blocks;
   const size_t count = std::max<size_t>(addresses.size(), 1);
   Prepared prepared{&launch, std::move(addresses), {nullptr, blocks, launch.rows, launch.threads, {}}};
   prepared.made.arguments.resize(count + std::max<size_t>(launch.numbers.size(), 1));
@@ -336,7 +336,7 @@ void Executor::launch_all(CUstream stream) {
   if (!graph_) {
     std::vector<const PreparedLaunch*> launches;
     for (const Prepared& prepared : all_) launches.push_back(&prepared.made);
-    graph_ = std::make_unique<LaunchGraph>(context_, launches);
+    graph_ = std::make_unique<LaunchGraph>(context_, launches, modules_.is_hopper());
   } else {
     for (const size_t i : changed) graph_->update(i, all_[i].made);
   }

@@ -20,19 +20,25 @@ void* bytes_of(const PreparedLaunch& launch) { return const_cast<uint64_t*>(laun
 }  // namespace
 
 // The first constructor has made an object, so the destructor frees what there is if a call fails.
-LaunchGraph::LaunchGraph(const Context& context, const std::vector<const PreparedLaunch*>& launches)
+LaunchGraph::LaunchGraph(const Context& context, const std::vector<const PreparedLaunch*>& launches, bool launches_wait)
     : LaunchGraph(context, Nothing{}) {
   const Driver& driver = context.enter();
   driver.check(driver.graph_create(&graph_, 0), "cuGraphCreate");
+  std::vector<CUgraphNode> from, to;
   for (const PreparedLaunch* launch : launches) {
     void* arguments[] = {bytes_of(*launch)};
     const CUDA_KERNEL_NODE_PARAMS node = node_of(*launch, arguments);
     CUgraphNode made = nullptr;
-    std::vector<CUgraphNode> before;
-    for (const size_t position : launch->follows) before.push_back(nodes_[position]);
-    driver.check(driver.graph_add_kernel(&made, graph_, before.data(), before.size(), &node), "cuGraphAddKernelNode");
+    driver.check(driver.graph_add_kernel(&made, graph_, nullptr, 0, &node), "cuGraphAddKernelNode");
     nodes_.push_back(made);
+    for (const size_t position : launch->follows) {
+      from.push_back(nodes_[position]);
+      to.push_back(made);
+    }
   }
+  const std::vector<CUgraphEdgeData> edges(from.size(), launches_wait ? kProgrammatic : CUgraphEdgeData{});
+  driver.check(driver.graph_add_edges(graph_, from.data(), to.data(), edges.data(), edges.size()),
+               "cuGraphAddDependencies");
   driver.check(driver.graph_instantiate(&made_, graph_, 0), "cuGraphInstantiate");
 }
 

@@ -17,8 +17,9 @@ struct PreparedLaunch {
 
 class LaunchGraph {
  public:
-  // Throws std::runtime_error or std::bad_alloc.
-  LaunchGraph(const Context& context, const std::vector<const PreparedLaunch*>& launches);
+  // launches_wait: the functions wait themselves for the launches that they follow (begin_launch in the vocabulary), so
+  // they may begin a moment earlier. Throws std::runtime_error or std::bad_alloc.
+  LaunchGraph(const Context& context, const std::vector<const PreparedLaunch*>& launches, bool launches_wait);
   // No launch of the graph may be in flight.
   ~LaunchGraph();
   LaunchGraph(const LaunchGraph&) = delete;

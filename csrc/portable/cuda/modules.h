@@ -46,7 +46,8 @@ class Modules {
   Modules(const Context& context, int architecture) : context_(context), architecture_(architecture) {}
 
   // True if blocks of the device can be clusters.
-  bool has_clusters() const { return architecture_ >= 90; }
+  // True if the GPU has clusters of blocks, and launches that begin early and wait.
+  bool is_hopper() const { return architecture_ >= 90; }
 
   // The functions of these launches. Throws std::runtime_error or std::bad_alloc.
   Loaded functions_of(const std::vector<const Launch*>& launches);

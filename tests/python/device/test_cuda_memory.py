@@ -139,7 +139,8 @@ def test_a_call_that_fails_is_told_and_harms_nothing_else(tmp_path):
         cuMemAlloc_v2 cuMemHostAlloc cuMemHostGetDevicePointer_v2 cuMemcpyDtoHAsync_v2
         cuMemcpyHtoDAsync_v2 cuMemsetD8Async cuStreamCreate cuStreamSynchronize cuStreamQuery cuStreamWaitValue64_v2
         cuStreamWriteValue64_v2 cuModuleLoadData cuModuleGetFunction cuLaunchKernel cuGraphCreate
-        cuGraphAddKernelNode_v2 cuGraphInstantiateWithFlags cuGraphExecKernelNodeSetParams_v2 cuGraphLaunch'''
+        cuGraphAddKernelNode_v2 cuGraphAddDependencies_v2 cuGraphInstantiateWithFlags
+        cuGraphExecKernelNodeSetParams_v2 cuGraphLaunch'''
     def tried(work, call, before, result, expected, text):
         fail(call, before, result)
         try:

@@ -333,14 +333,17 @@ __device__ inline A merged_in_block(A own, A* shared, const Merge& merge) {
   return all;
 }
 
-// ---- threads of a merged launch: all see what the others wrote before ----
+// ---- begin_launch() waits for the launches that this one follows; threads of a merged launch see, behind a barrier,
+// what the others wrote before ----
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+__device__ inline void begin_launch() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 #define ALLOY_CLUSTER __cluster_dims__(8, 1, 1)
 __device__ inline void merged_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 #else
+__device__ inline void begin_launch() {}
 #define ALLOY_CLUSTER
 __device__ inline void merged_barrier() { __syncthreads(); }
 #endif
