@@ -1,9 +1,10 @@
 // An imitation of NVIDIA's driver, libcuda.so.1, with which the tests run the CUDA device where there is no GPU. Its
 // one device is this processor: memory is the host's, and the functions of a module, which nvrtc.cpp compiled with g++,
-// run thread by thread. Threads of a block are fibers that switch at barriers. New memory is full of garbage. Work ends
-// before the call that begins it, but for launches, copies from pinned memory and numbers that are written:
-// these wait until somebody waits for them, or for anything behind them on their stream, and every second time the
-// first questions whether they are over are denied. Tests can let calls fail.
+// run thread by thread. Threads of a block are fibers that switch at barriers, and every second launch runs its blocks
+// from the last to the first. New memory is full of garbage. Work ends before the call that begins it, but for launches,
+// copies from pinned memory and numbers that are written: these wait until somebody waits for them, or for anything
+// behind them on their stream, and every second time the first questions whether they are over are denied. Tests can
+// let calls fail.
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <ucontext.h>
@@ -232,11 +233,13 @@ struct OwnNode {
     _mm_setcsr(mode | 0x8040);  // denormals count as zero
     function.running->grid = {node.grid_x, node.grid_y, node.grid_z};
     function.running->block_size = {node.x, 1, 1};
-    for (unsigned j = 0; j < node.grid_y; ++j) {
-      for (unsigned i = 0; i < node.grid_x; ++i) {
-        function.running->block = {i, j, 0};
-        Fibers::all().run(function, arguments.data(), node.x);
-      }
+    static bool backwards = false;
+    backwards = !backwards;
+    const unsigned blocks = node.grid_x * node.grid_y;
+    for (unsigned i = 0; i < blocks; ++i) {
+      const unsigned block = backwards ? blocks - 1 - i : i;
+      function.running->block = {block % node.grid_x, block / node.grid_x, 0};
+      Fibers::all().run(function, arguments.data(), node.x);
     }
     _mm_setcsr(mode);
   }

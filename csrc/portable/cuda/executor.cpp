@@ -34,6 +34,10 @@ void for_each_place(const std::vector<Step>& steps, const F& f) {
   }
 }
 
+size_t counters_of(const Step& step) {
+  return step.kind == Step::Kind::kCall ? static_cast<const Kernel&>(*step.kernel).code().counters : 0;
+}
+
 template <class T>
 std::vector<T*> pointers_to(std::vector<T>& all) {
   std::vector<T*> pointers;
@@ -90,6 +94,12 @@ device::Plan Executor::with_room(device::Plan plan, std::vector<Exchanged>& feed
     }
   }
   plan.packed_weights_offset += plan.arena_bytes - begin;  // it is scratch of all kernels; a GPU packs no weights
+  size_t counters = 0;
+  device::for_each_action(plan.steps, [&](const Step& step) { counters += counters_of(step); });
+  if (counters > 0) {
+    const auto count = static_cast<int64_t>(counters);
+    plan.constants.emplace_back(ir::Literal::splat({ir::DType::uint32, ir::Shape(ir::Dims{count})}, 0));
+  }
   return plan;
 }
 
@@ -107,6 +117,7 @@ void Executor::upload_constants() {
     std::copy_n(plan_.constants[i].data(), plan_.constants[i].size(), all.data() + constant_offsets_[i]);
   }
   copies_.write(constants_->address(), all.data(), bytes);  // no transfer that counts: part of the program
+  next_counters_ = constants_->address() + constant_offsets_.back();
 }
 
 Executor::Prepared Executor::prepared(const Launch& launch, std::vector<Address> addresses) const {
@@ -126,13 +137,16 @@ void Executor::prepare(const std::vector<Step>& steps) {
       for (const Launch& launch : static_cast<const Kernel&>(*step.kernel).code().launches) {
         std::vector<Address> addresses;
         for (const Pointer pointer : launch.pointers) {
-          addresses.push_back(pointer.kind == Pointer::Kind::kOperand ? address_of(step.operands[pointer.index])
-                              : pointer.kind == Pointer::Kind::kResult
-                                  ? address_of(step.results[pointer.index])
-                                  : Address{Base::kArena, 0, step.scratch + pointer.index});
+          switch (pointer.kind) {
+            case Pointer::Kind::kOperand: addresses.push_back(address_of(step.operands[pointer.index])); break;
+            case Pointer::Kind::kResult: addresses.push_back(address_of(step.results[pointer.index])); break;
+            case Pointer::Kind::kScratch: addresses.push_back({Base::kArena, 0, step.scratch + pointer.index}); break;
+            case Pointer::Kind::kCounters: addresses.push_back({Base::kZero, 0, next_counters_}); break;
+          }
         }
         prepared_[&step].push_back(prepared(launch, std::move(addresses)));
       }
+      next_counters_ += counters_of(step) * sizeof(uint32_t);
     } else if (step.kind == Step::Kind::kCopy) {
       prepared_[&step].push_back(prepared(
           copying(1), {address_of(step.operands[0]), address_of(step.results[0]), {Base::kZero, 0, step.bytes}}));

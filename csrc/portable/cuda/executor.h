@@ -72,7 +72,7 @@ class Executor final : public device::Executor {
 
   struct Run;
 
-  // Adds room for small feeds and results to the arena.
+  // Adds room for small feeds and results to the arena, and the counters of the steps, as zeros, to the constants.
   static device::Plan with_room(device::Plan plan, std::vector<Exchanged>& feeds, std::vector<Exchanged>& results);
   void prepare(const std::vector<device::Step>& steps);
   Prepared prepared(const Launch& launch, std::vector<Address> addresses) const;
@@ -106,6 +106,7 @@ class Executor final : public device::Executor {
   device::ArenaShare arena_;
   std::shared_ptr<device::Storage> constants_;
   std::vector<size_t> constant_offsets_;
+  CUdeviceptr next_counters_ = 0;  // of the next step to prepare
 
   std::vector<ModuleRef> code_;  // of the functions below
 

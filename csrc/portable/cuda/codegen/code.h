@@ -13,14 +13,15 @@ namespace alloy::cuda {
 
 // An address that a function gets.
 struct Pointer {
-  enum class Kind : uint8_t { kOperand, kResult, kScratch };
+  enum class Kind : uint8_t { kOperand, kResult, kScratch, kCounters };
   Kind kind;
-  size_t index;  // of the operand or result; byte offset in the scratch
+  size_t index;  // of the operand or result; byte offset in the scratch; 0 of the counters
 };
 
 inline Pointer operand(size_t i) { return {Pointer::Kind::kOperand, i}; }
 inline Pointer result(size_t i) { return {Pointer::Kind::kResult, i}; }
 inline Pointer scratch(size_t offset) { return {Pointer::Kind::kScratch, offset}; }
+inline Pointer counters() { return {Pointer::Kind::kCounters, 0}; }
 
 // One launch of a function. Shapes are numbers that it gets, not part of its text: so ops of other shapes share it.
 struct Launch {
@@ -43,6 +44,7 @@ struct Launch {
 struct Code {
   std::vector<Launch> launches;
   size_t scratch = 0;                // bytes
+  size_t counters = 0;               // numbers of 32 bits, which each launch finds and leaves as zeros
   bool in_place = false;             // each result may be written over each operand of its size, except
   std::vector<size_t> lasting = {};  // these operands, by number
 };

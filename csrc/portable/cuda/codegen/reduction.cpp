@@ -30,13 +30,6 @@ struct Shape {
   }
 };
 
-template <class Fold, class Read, class Write>
-__device__ inline void give(typename Fold::All all, const Read& read, const Write& write, typename Fold::All* parts,
-                            const Shape& shape, i64 result, i64 part, typename Fold::Number first) {
-  if (shape.parts > 1) parts[part * shape.results + result] = all;
-  else write(result, read(result), Fold::number(all, shape.count, first));
-}
-
 // The elements of one result.
 template <class Fold, int KEPT, int REDUCED, class Source>
 struct Elements {
@@ -59,58 +52,54 @@ struct Elements {
   }
 };
 
+// Keeps what the first of each ACROSS threads know of a part of their results, and is true in the block that comes last
+// to these results: there `all` is what all parts know. Without `parts` there is one part.
+template <class Fold, int ACROSS>
+__device__ inline bool merge_parts(typename Fold::All& all, typename Fold::All* shared, typename Fold::All* parts,
+                                   unsigned* counter, const Shape& shape, i64 result, bool is_inside) {
+  if (parts == nullptr) return true;
+  const int lane = threadIdx.x / ACROSS;
+  if (is_inside && lane == 0) parts[blockIdx.y * shape.results + result] = all;
+  if (!comes_last(counter, (unsigned)shape.parts)) return false;
+  all = Fold::none();
+  for (i64 part = lane; part < shape.parts; part += blockDim.x / ACROSS) {
+    all = Fold::merge(all, parts[part * shape.results + result]);
+  }
+  all = merged_in_block<ACROSS>(all, shared, Fold::merge);
+  return true;
+}
+
 // A block computes one result, or a part of it.
 template <class Fold, int KEPT, int REDUCED, class Source, class Read, class Write>
-__device__ inline void reduce_by_blocks(typename Fold::All* parts, const i64* n, const Source& source, const Read& read,
-                                        const Write& write) {
-  char* const bytes = shared_memory<256 * sizeof(typename Fold::All)>();
+__device__ inline void reduce_by_blocks(const i64* n, const Source& source, const Read& read, const Write& write,
+                                        typename Fold::All* parts, unsigned* counters) {
+  typename Fold::All* const shared = (typename Fold::All*)shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
-  const i64 part = shape.parts > 1 ? blockIdx.y : 0;
   for (i64 result = blockIdx.x; result < shape.results; result += gridDim.x) {
     const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
-    typename Fold::All all = elements.folded(shape.begin(part) + threadIdx.x, shape.end(part), blockDim.x);
-    all = merged_in_block(all, (typename Fold::All*)bytes, Fold::merge);
-    if (threadIdx.x == 0) give<Fold>(all, read, write, parts, shape, result, part, elements.first);
+    typename Fold::All all = elements.folded(shape.begin(blockIdx.y) + threadIdx.x, shape.end(blockIdx.y), blockDim.x);
+    all = merged_in_block(all, shared, Fold::merge);
+    if (!merge_parts<Fold, 1>(all, shared, parts, counters + result, shape, result, true)) continue;
+    if (threadIdx.x == 0) write(result, read(result), Fold::number(all, shape.count, elements.first));
   }
 }
 
 // A block computes ACROSS neighbouring results, or parts of them: neighbouring threads have neighbouring results.
 template <class Fold, int KEPT, int REDUCED, int ACROSS, class Source, class Read, class Write>
-__device__ inline void reduce_by_columns(typename Fold::All* parts, const i64* n, const Source& source,
-                                         const Read& read, const Write& write) {
-  char* const bytes = shared_memory<256 * sizeof(typename Fold::All)>();
-  const Shape shape(n);
-  const i64 part = shape.parts > 1 ? blockIdx.y : 0;
-  const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
-  for (i64 begin = blockIdx.x * (i64)ACROSS; begin < shape.results; begin += gridDim.x * (i64)ACROSS) {
-    const bool is_inside = begin + column < shape.results;
-    const i64 result = is_inside ? begin + column : begin;
-    const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
-    typename Fold::All all =
-        elements.folded(shape.begin(part) + lane, is_inside ? shape.end(part) : 0, blockDim.x / ACROSS);
-    if (ACROSS < 256) all = merged_in_block<ACROSS>(all, (typename Fold::All*)bytes, Fold::merge);
-    if (is_inside && lane == 0) give<Fold>(all, read, write, parts, shape, result, part, elements.first);
-  }
-}
-
-// Also by columns.
-template <class Fold, int KEPT, int REDUCED, int ACROSS, class Source, class Read, class Write>
-__device__ inline void merge_parts(const typename Fold::All* parts, const i64* n, const Source& source,
-                                   const Read& read, const Write& write) {
-  char* const bytes = shared_memory<256 * sizeof(typename Fold::All)>();
+__device__ inline void reduce_by_columns(const i64* n, const Source& source, const Read& read, const Write& write,
+                                         typename Fold::All* parts, unsigned* counters) {
+  typename Fold::All* const shared = (typename Fold::All*)shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
-  for (i64 begin = blockIdx.x * (i64)ACROSS; begin < shape.results; begin += gridDim.x * (i64)ACROSS) {
-    const bool is_inside = begin + column < shape.results;
-    const i64 result = is_inside ? begin + column : begin;
-    typename Fold::All all = Fold::none();
-    for (i64 part = lane; part < shape.parts; part += blockDim.x / ACROSS) {
-      all = Fold::merge(all, parts[part * shape.results + result]);
-    }
-    all = merged_in_block<ACROSS>(all, (typename Fold::All*)bytes, Fold::merge);
-    if (!is_inside || lane > 0) continue;
+  for (i64 block = blockIdx.x; block * ACROSS < shape.results; block += gridDim.x) {
+    const bool is_inside = block * ACROSS + column < shape.results;
+    const i64 result = block * ACROSS + (is_inside ? column : 0);
     const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
-    write(result, read(result), Fold::number(all, shape.count, elements.first));
+    typename Fold::All all = elements.folded(shape.begin(blockIdx.y) + lane, is_inside ? shape.end(blockIdx.y) : 0,
+                                             blockDim.x / ACROSS);
+    if (ACROSS < 256) all = merged_in_block<ACROSS>(all, shared, Fold::merge);
+    if (!merge_parts<Fold, ACROSS>(all, shared, parts, counters + block, shape, result, is_inside)) continue;
+    if (is_inside && lane == 0) write(result, read(result), Fold::number(all, shape.count, elements.first));
   }
 }
 
@@ -232,46 +221,41 @@ Code reduction(const Op& op, const Maker& source, const Maker& finish, const Fol
   if (results == 0) return code;
   // Neighbouring threads should read neighbouring elements.
   const bool by_blocks = count >= 32 && axes.reduced.steps[0].back() == 1;
+  // A block by columns has `lanes` threads for each result, which have so many terms, at least, where there are few
+  // columns. More blocks have fewer columns each.
+  constexpr int64_t kBlocks = 512, kTerms = 8, kTermsOfFew = 2, kFew = 1024, kFewestColumns = 8;
   const auto across = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(results, 32))));
-  constexpr int64_t kTerms = 8, kTermsOfFew = 2, kFew = 1024;  // terms of a thread, at least
-  const int64_t most = 256 / across, enough = std::max<int64_t>(count / (results <= kFew ? kTermsOfFew : kTerms), 1);
-  const int64_t lanes = by_blocks ? most : std::min<int64_t>(most, std::bit_floor(static_cast<uint64_t>(enough)));
-  const int64_t columns = 256 / lanes;
+  const int64_t enough = std::max<int64_t>(count / (results <= kFew ? kTermsOfFew : kTerms), 1);
+  int64_t columns =
+      std::max<int64_t>(across, 256 / std::bit_floor(static_cast<uint64_t>(std::min<int64_t>(enough, 256))));
+  while (columns > kFewestColumns && 2 * results <= kBlocks * columns && count * columns > 256 * kTerms) columns /= 2;
+  const int64_t lanes = by_blocks ? 256 : 256 / columns;
   const int64_t blocks = std::min<int64_t>(by_blocks ? results : (results + columns - 1) / columns, 1 << 16);
-  // Enough parts for a large processor, but not too small ones.
-  constexpr int64_t kBlocks = 512, kMostParts = 256;
-  const int64_t least = (by_blocks ? 256 : lanes) * kTerms;
-  const int64_t parts =
-      std::clamp<int64_t>(std::min(kBlocks / blocks, count / least), 1, by_blocks ? kBlocks : kMostParts);
+  // Enough parts for a large processor, unless a block's threads take less time than blocks that wait for each other.
+  constexpr int64_t kFewestParts = 4;
+  int64_t parts = std::min(kBlocks / blocks, count / (lanes * kTerms));
+  if (parts < kFewestParts) parts = 1;
   std::vector<int64_t> numbers{results, count, parts};
   axes.kept.append_to(numbers);
   axes.reduced.append_to(numbers);
-  Launch launch = launch_for(results * lanes, {kReduction}, "", {}, numbers);
-  const std::string from = add(launch, source), at_parts = "p[" + std::to_string(launch.pointers.size()) + "]",
-                    ranks = fold.type + ", " + std::to_string(axes.kept.rank()) + ", " +
-                            std::to_string(axes.reduced.rank()),
-                    by_columns = ranks + ", " + std::to_string(columns);
-  const auto body = [&](const std::string& function, const std::string& to_parts, const std::string& functions) {
-    return fold.declaration + "  " + function + ">((typename " + fold.type + "::All*)" + to_parts + ", n, " + from +
-           ", " + functions + ");\n";
-  };
-  const std::string function = by_blocks ? "reduce_by_blocks<" + ranks : "reduce_by_columns<" + by_columns;
-  Launch merge = launch;
+  Launch launch = launch_for(0, {kReduction}, "", {}, numbers);
   launch.blocks = static_cast<unsigned>(blocks);
   launch.rows = static_cast<unsigned>(parts);
   if (by_blocks && count < 256) launch.threads = count < 64 ? 32 : count < 128 ? 64 : 128;
-  if (parts == 1) {
-    launch.body = body(function, "nullptr", add(launch, finish));
-    code.launches.push_back(std::move(launch));
-    return code;
+  const std::string from = add(launch, source), to = add(launch, finish);
+  std::string where = "nullptr, nullptr";
+  if (parts > 1) {
+    where = filled("(@::All*)p[@], (unsigned*)p[@]",
+                   {fold.type, std::to_string(launch.pointers.size()), std::to_string(launch.pointers.size() + 1)});
+    launch.pointers.insert(launch.pointers.end(), {scratch(0), counters()});
+    code.scratch = static_cast<size_t>(parts * results) * fold.bytes;
+    code.counters = static_cast<size_t>(blocks);
   }
-  code.scratch = static_cast<size_t>(parts * results) * fold.bytes;
-  launch.pointers.push_back(scratch(0));
-  merge.pointers.push_back(scratch(0));
-  launch.body = body(function, at_parts, "[](i64) { return 0; }, [](i64, int, auto) {}");
-  merge.body = body("merge_parts<" + by_columns, at_parts, add(merge, finish));
+  launch.body = filled("@  @<@, @, @@>(n, @, @, @);\n",
+                       {fold.declaration, by_blocks ? "reduce_by_blocks" : "reduce_by_columns", fold.type,
+                        std::to_string(axes.kept.rank()), std::to_string(axes.reduced.rank()),
+                        by_blocks ? "" : ", " + std::to_string(columns), from, to, where});
   code.launches.push_back(std::move(launch));
-  code.launches.push_back(std::move(merge));
   return code;
 }
 

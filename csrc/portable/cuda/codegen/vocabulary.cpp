@@ -333,6 +333,19 @@ __device__ inline A merged_in_block(A own, A* shared, const Merge& merge) {
   return all;
 }
 
+// Counts a block that has written what the last one of `count` reads, and is true in that one, for all threads. The
+// counter is zero before the first block comes and behind the last one.
+__device__ inline bool comes_last(unsigned* counter, unsigned count) {
+  __syncthreads();
+  unsigned before = 0;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    before = atomicInc(counter, count - 1);
+    __threadfence();
+  }
+  return __syncthreads_or(threadIdx.x == 0 && before == count - 1);
+}
+
 // ---- begin_launch() waits for the launches that this one follows; threads of a merged launch see, behind a barrier,
 // what the others wrote before ----
 
