@@ -364,12 +364,48 @@ template <> struct FactorsOf<float, true> { typedef Rounded Type; };
 
 // ---- products ----
 
+// Keeps a thread's sums of a part of a tile, and is true in the block that comes last to the tile: there they become
+// those of all parts, which lie one behind the other from `parts` on.
+template <int THREADS, int ROWS, int COLUMNS>
+__device__ inline bool sum_parts(float (&sums)[ROWS][COLUMNS][4][8], float4* parts, unsigned* counter, i64 count) {
+  const int kPart = 8 * ROWS * COLUMNS * THREADS;
+#pragma unroll
+  for (int i = 0; i < ROWS * COLUMNS; ++i) {
+    float4* const to = parts + blockIdx.y * kPart + 8 * i * THREADS + threadIdx.x;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const float* const x = sums[i / COLUMNS][i % COLUMNS][j / 2] + j % 2 * 4;
+      to[j * THREADS] = make_float4(x[0], x[1], x[2], x[3]);
+    }
+  }
+  if (!comes_last(counter, (unsigned)count)) return false;
+#pragma unroll
+  for (int i = 0; i < ROWS * COLUMNS; ++i) {
+    double all[32] = {};
+    const float4* from = parts + 8 * i * THREADS + threadIdx.x;
+#pragma unroll 2
+    for (i64 part = 0; part < count; ++part, from += kPart) {
+      float4 fours[8];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) fours[j] = from[j * THREADS];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        all[4 * j] += fours[j].x, all[4 * j + 1] += fours[j].y;
+        all[4 * j + 2] += fours[j].z, all[4 * j + 3] += fours[j].w;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 32; ++j) sums[i / COLUMNS][i % COLUMNS][j / 8][j % 8] = (float)all[j];
+  }
+  return true;
+}
+
 // A block of DOWN x ACROSS warps computes a tile of the result, each warp 32 ROWS x 32 COLUMNS elements of it. If TF32,
-// factors are rounded to that.
+// factors are rounded to that. Parts of sums are kept at `parts` until the last one is there.
 template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, class A, class B, class Places, class Read,
           class Write>
 __device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
-                               const ProductSize& size) {
+                               const ProductSize& size, float4* parts, unsigned* counters) {
   const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS;
   // As many tiles as fit into the memory that a block has anyway, for those that are on their way.
   const int kStages = kRows + kColumns > 192 ? 3 : 4;
@@ -388,7 +424,8 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
   const i64 begin = blockIdx.y * length;
   const i64 end = begin + length < size.inner ? begin + length : size.inner;
   const int steps = end <= begin ? 0 : (int)((end - begin + kTerms - 1) / kTerms);
-  for (i64 block = blockIdx.x; block < down * across * size.matrices; block += gridDim.x) {
+  {
+    const i64 block = blockIdx.x;
     // Blocks that run at once compute tiles of a few rows, so that they read the same lines of both matrices.
     const i64 kBand = 8, matrix = quotient(block, down * across), tile = block - matrix * down * across;
     const i64 band = quotient(tile, kBand * across), in_band = tile - band * kBand * across;
@@ -465,6 +502,10 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
         __syncthreads();
       }
     }
+    if (size.parts > 1) {
+      float4* const of_tile = parts + block * size.parts * (kRows * kColumns / 4);
+      if (!sum_parts<kThreads>(sums, of_tile, counters + block, size.parts)) return;
+    }
     // Each warp brings its elements into the order of memory, 32 x 32 at a time.
     const int kPitch = 36;
     static_assert(DOWN * ACROSS * 128 * (kPitch + 2) <= kStages * kBytes, "too little shared memory");
@@ -519,43 +560,6 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
         __syncwarp();
       }
     }
-    __syncthreads();
-  }
-}
-
-// Places of parts of sums, one result behind the other.
-template <int WIDTH>
-struct PartPlaces {
-  static const bool kRowsFirst = false;
-  static const int kWidth = WIDTH;
-  const ProductSize& size;
-  __device__ i64 row(i64 matrix, i64 i) const {
-    return ((blockIdx.y * size.matrices + matrix) * size.rows + i) * size.columns;
-  }
-  __device__ i64 column(i64, i64 i) const { return i; }
-};
-
-template <class Places, class Read, class Write>
-__device__ inline void sum_parts(const float* parts, const Places& places, const Read& read, const Write& write,
-                                 const ProductSize& size) {
-  const int kWidth = Places::kWidth;
-  const i64 count = size.matrices * size.rows * size.columns;
-  for (i64 i = kWidth * first_index(); i < count; i += kWidth * index_step()) {
-    const i64 line = quotient(i, size.columns), matrix = quotient(line, size.rows);
-    const i64 at = places.row(matrix, line - matrix * size.rows) + places.column(matrix, i - line * size.columns);
-    const auto got = read(at);
-    if constexpr (kWidth == 4) {
-      double sums[4] = {};
-      for (i64 part = 0; part < size.parts; ++part) {
-        const Four<float> four = load_four(parts, part * count + i);
-        for (int e = 0; e < 4; ++e) sums[e] += four.x[e];
-      }
-      write(at, got, Four<float>{(float)sums[0], (float)sums[1], (float)sums[2], (float)sums[3]});
-    } else {
-      double sum = 0;
-      for (i64 part = 0; part < size.parts; ++part) sum += parts[part * count + i];
-      write(at, got, (float)sum);
-    }
   }
 }
 )cuda";
@@ -598,9 +602,9 @@ struct Division {
 // gets the results uses so many arrays.
 Division division_of(const Product& product, const Product::Share& share, size_t arrays) {
   constexpr int64_t kProcessors = 132, kLeastTerms = 64, kMostParts = 64;
-  // The time for beginning and ending a tile, for an array of elements in a sum of parts, and for writing and reading
-  // an element of a part, in terms; and for another launch, in terms of elements.
-  constexpr double kTermsOfTile = 64, kTermsOfArray = 40, kTermsOfPart = 50, kLaunch = 4e5;
+  // The time for beginning and ending a tile, and for writing and reading an element of a part, in terms; and for
+  // waiting for the other parts, in terms of elements.
+  constexpr double kTermsOfTile = 64, kTermsOfWriting = 15, kTermsOfReading = 10, kWaiting = 2e5;
   // A processor that has a single block of few threads waits for memory.
   constexpr double kAlone = 1.4;
   const int64_t least_parts = 1 + share.inner / (1 << 30);  // of which a tile's numbers have 32 bits
@@ -615,12 +619,13 @@ Division division_of(const Product& product, const Product::Share& share, size_t
       const double time_of_rounds =
           static_cast<double>(rounds) + (rounds % 2 == 1 && tile.threads == 128 ? kAlone - 1 : 0);
       const auto terms = static_cast<double>((share.inner + parts - 1) / parts), all = static_cast<double>(arrays);
-      const auto elements = static_cast<double>(share.rows * product.columns * product.matrices);
-      double time = time_of_rounds * static_cast<double>(tile.rows * tile.columns) *
-                    (terms * tile.cost + kTermsOfTile + (parts == 1 ? tile.array * all : 0));
+      const auto elements = static_cast<double>(tile.rows * tile.columns);
+      const double finish = tile.array * all;
+      double time =
+          time_of_rounds * elements * (terms * tile.cost + kTermsOfTile + (parts == 1 ? finish : kTermsOfWriting));
       if (parts > 1) {
-        time += kLaunch + elements * (kTermsOfPart * static_cast<double>(parts) + kTermsOfArray * all) /
-                              static_cast<double>(kProcessors);
+        const auto rounds_of_last = static_cast<double>((blocks + kProcessors - 1) / kProcessors);
+        time += kWaiting + rounds_of_last * elements * (kTermsOfReading * static_cast<double>(parts) + finish);
       }
       if (best.tile != nullptr && time >= least) continue;
       best = {&tile, blocks, parts};
@@ -662,53 +667,36 @@ Code code_of_product(const Op& op, const Maker& finish) {
   std::vector<const char*> libraries{kProduct};
   libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
   Code code;
-  const auto append = [&](Launch launch, const std::string& function, const std::string& places, const Maker& with,
-                          int width) {
-    launch.body = "  " + function + filled(places, {std::to_string(width)}) + ", " + add(launch, with, width) +
-                  ", *(const ProductSize*)n);\n";
-    code.launches.push_back(std::move(launch));
-  };
-  const int in_parts = product.columns % 4 == 0 ? 4 : 1;
   for (const Product::Share& share : product.shares) {
     const bool is_small = small_tiles(product, share) <= kMostSmallTiles && share.inner <= kMostSmallTerms;
     const auto [tile, blocks, parts] = division_of(product, share, finish(0, 0, 1).pointers.size());
     std::vector<int64_t> numbers{share.rows, product.columns, share.inner, product.matrices, is_small ? 1 : parts};
     numbers.insert(numbers.end(), share.numbers.begin(), share.numbers.end());
-    Launch launch{libraries, "", {operand(0), operand(1)}, numbers};
+    Launch launch{libraries, "", {operand(0), operand(1)}, std::move(numbers)};
+    const std::string of_matrices = "(" + product.left + ", " + product.right + ", ";
     if (is_small) {
       launch.libraries.push_back(kSmallProduct);
       launch.blocks = static_cast<unsigned>(small_tiles(product, share));
-      append(std::move(launch), "small_product(" + product.left + ", " + product.right + ", ", product.places, finish,
-             1);
+      launch.body = "  small_product" + of_matrices + filled(product.places, {"1"}) + ", " + add(launch, finish) +
+                    ", *(const ProductSize*)n);\n";
+      code.launches.push_back(std::move(launch));
       continue;
     }
     launch.takes_any_grid = false;
-    launch.blocks = static_cast<unsigned>(std::min<int64_t>(blocks, 1 << 30));
+    launch.blocks = static_cast<unsigned>(blocks);
     launch.rows = static_cast<unsigned>(parts);
     launch.threads = tile->threads;
     launch.resident = tile->resident;
-    const std::string function =
-        filled("product<@, @>(@, @, ", {tile->text, product.is_tf32 ? "true" : "false", product.left, product.right});
-    if (parts == 1) {
-      append(std::move(launch), function, product.places, finish, product.width);
-      continue;
+    if (parts > 1) {
+      const int64_t elements = blocks * parts * tile->rows * tile->columns;
+      code.scratch = std::max(code.scratch, static_cast<size_t>(elements) * sizeof(float));
+      code.counters = std::max(code.counters, static_cast<size_t>(blocks));
     }
-    const int64_t count = share.rows * product.columns * product.matrices;
-    code.scratch = std::max(code.scratch, static_cast<size_t>(parts * count) * sizeof(float));
-    launch.pointers.push_back(scratch(0));
-    append(
-        launch, function, "PartPlaces<@>{*(const ProductSize*)n}",
-        [](size_t, size_t, int width) {
-          return Functions{
-              {},
-              width == 4 ? "[](i64) { return 0; }, [&](i64 i, int, Four<float> x) { store_four((float*)p[2], i, x); }"
-                         : "[](i64) { return 0; }, [&](i64 i, int, float x) { ((float*)p[2])[i] = x; }",
-              {},
-              {}};
-        },
-        in_parts);
-    Launch sum = launch_for(count / product.width, libraries, "", std::move(launch.pointers), std::move(numbers));
-    append(std::move(sum), "sum_parts((const float*)p[2], ", product.places, finish, product.width);
+    launch.pointers.insert(launch.pointers.end(), {scratch(0), counters()});
+    launch.body = filled("  product<@, @>@@, @, *(const ProductSize*)n, (float4*)p[2], (unsigned*)p[3]);\n",
+                         {tile->text, product.is_tf32 ? "true" : "false", of_matrices,
+                          filled(product.places, {std::to_string(product.width)}), add(launch, finish, product.width)});
+    code.launches.push_back(std::move(launch));
   }
   return code;
 }
