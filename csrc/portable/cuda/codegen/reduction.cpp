@@ -42,12 +42,22 @@ struct Elements {
       : source(s), kept(n + 3), reduced(kept + 2 * KEPT), from(place<KEPT>(result, kept, kept + KEPT)), first() {
     if (Fold::kNeedsFirst && shape.count > 0) first = source(from);
   }
-  // Folds every `step`th element.
+  __device__ typename Fold::Number at(i64 i) const {
+    return source(from + place<REDUCED>(i, reduced, reduced + REDUCED));
+  }
+  // Folds every `step`th element. Several are read at once, since the fold waits for each.
   __device__ typename Fold::All folded(i64 begin, i64 end, int step) const {
+    const int kAtOnce = 4;
     typename Fold::All all = Fold::none();
-    for (i64 i = begin; i < end; i += step) {
-      all = Fold::add(all, source(from + place<REDUCED>(i, reduced, reduced + REDUCED)), i, first);
+    i64 i = begin;
+    for (; i + (kAtOnce - 1) * step < end; i += kAtOnce * step) {
+      typename Fold::Number x[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) x[k] = at(i + k * step);
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) all = Fold::add(all, x[k], i + k * step, first);
     }
+    for (; i < end; i += step) all = Fold::add(all, at(i), i, first);
     return all;
   }
 };
