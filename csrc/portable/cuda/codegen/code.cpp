@@ -40,6 +40,11 @@ std::string text_of(const Launch& launch) {
          "}\n";
 }
 
+std::string cluster_of(const Launch& launch) {
+  if (launch.is_cluster) return "ALLOY_CLUSTER(" + std::to_string(launch.blocks) + ", 1) ";
+  return launch.has_clusters ? "ALLOY_CLUSTER(1, " + std::to_string(launch.rows) + ") " : "";
+}
+
 std::string bounds_of(const Launch& launch) {
   if (launch.resident == 1) return "__launch_bounds__(256) ";
   return "__launch_bounds__(" + std::to_string(launch.threads) + ", " + std::to_string(launch.resident) + ") ";
@@ -71,8 +76,8 @@ std::string source_of(const std::vector<const Launch*>& launches) {
       if (std::find(libraries.begin(), libraries.end(), library) == libraries.end()) libraries.push_back(library);
     }
     inner.insert(launch->functions.begin(), launch->functions.end());
-    functions.insert("extern \"C\" __global__ void " + bounds_of(*launch) +
-                     (launch->is_cluster ? "ALLOY_CLUSTER " : "") + name_of(*launch) + text_of(*launch));
+    functions.insert("extern \"C\" __global__ void " + bounds_of(*launch) + cluster_of(*launch) + name_of(*launch) +
+                     text_of(*launch));
   }
   std::string source = kVocabulary;
   for (const std::string_view library : libraries) source += library;

@@ -91,7 +91,6 @@ template <int BUT>
 __device__ inline void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(BUT) : "memory");
 }
-
 // Adds the products of 32 rows and 32 columns, of which a thread has rows 4 g + i and columns 8 t + j, in sums[i][j].
 // The tensor cores take the upper 19 bits of each number, which is TF32. An instruction's 16 rows, 8 terms and 8
 // columns are numbered so that each thread reads and writes neighbours.
@@ -364,6 +363,53 @@ template <> struct FactorsOf<float, true> { typedef Rounded Type; };
 
 // ---- products ----
 
+// Reads at the same place in the shared memory of another block of the cluster.
+__device__ inline float read_of_block(const float* own, unsigned block) {
+  float x = 0;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("{\n.reg .b32 place;\nmapa.shared::cluster.u32 place, %1, %2;\nld.shared::cluster.f32 %0, [place];\n}"
+               : "=f"(x)
+               : "r"((Address)__cvta_generic_to_shared(own)), "r"(block)
+               : "memory");
+#endif
+  return x;
+}
+__device__ inline float4 read_four_of_block(const float* own, unsigned block) {
+  float4 x = make_float4(0, 0, 0, 0);
+#if __CUDA_ARCH__ >= 900
+  asm volatile("{\n.reg .b32 place;\nmapa.shared::cluster.u32 place, %4, %5;\n"
+               "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [place];\n}"
+               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+               : "r"((Address)__cvta_generic_to_shared(own)), "r"(block)
+               : "memory");
+#endif
+  return x;
+}
+
+// The sums of numbers at the same place in all BLOCKS blocks of a cluster.
+template <int BLOCKS>
+__device__ inline float sum_of_blocks(const float* own) {
+  if (BLOCKS == 1) return *own;
+  float x[BLOCKS];
+#pragma unroll
+  for (int i = 0; i < BLOCKS; ++i) x[i] = read_of_block(own, i);
+  double sum = 0;
+#pragma unroll
+  for (int i = 0; i < BLOCKS; ++i) sum += x[i];
+  return (float)sum;
+}
+template <int BLOCKS>
+__device__ inline Four<float> four_sums_of_blocks(const float* own) {
+  float4 x[BLOCKS];
+#pragma unroll
+  for (int i = 0; i < BLOCKS; ++i) x[i] = BLOCKS == 1 ? *(const float4*)own : read_four_of_block(own, i);
+  if (BLOCKS == 1) return Four<float>{x[0].x, x[0].y, x[0].z, x[0].w};
+  double sums[4] = {};
+#pragma unroll
+  for (int i = 0; i < BLOCKS; ++i) sums[0] += x[i].x, sums[1] += x[i].y, sums[2] += x[i].z, sums[3] += x[i].w;
+  return Four<float>{(float)sums[0], (float)sums[1], (float)sums[2], (float)sums[3]};
+}
+
 // Keeps a thread's sums of a part of a tile, and is true in the block that comes last to the tile: there they become
 // those of all parts, which lie one behind the other from `parts` on.
 template <int THREADS, int ROWS, int COLUMNS>
@@ -401,8 +447,9 @@ __device__ inline bool sum_parts(float (&sums)[ROWS][COLUMNS][4][8], float4* par
 }
 
 // A block of DOWN x ACROSS warps computes a tile of the result, each warp 32 ROWS x 32 COLUMNS elements of it. If TF32,
-// factors are rounded to that. Parts of sums are kept at `parts` until the last one is there.
-template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, class A, class B, class Places, class Read,
+// factors are rounded to that. CLUSTER blocks compute a part of each sum, and then a part of the results; if it is 1,
+// parts of sums are kept at `parts` until the last one is there.
+template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, class A, class B, class Places, class Read,
           class Write>
 __device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                const ProductSize& size, float4* parts, unsigned* counters) {
@@ -502,7 +549,8 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
         __syncthreads();
       }
     }
-    if (size.parts > 1) {
+    const int kBlocks = kHasClusters ? CLUSTER : 1;
+    if (kBlocks == 1 && size.parts > 1) {
       float4* const of_tile = parts + block * size.parts * (kRows * kColumns / 4);
       if (!sum_parts<kThreads>(sums, of_tile, counters + block, size.parts)) return;
     }
@@ -522,7 +570,8 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
         const i64 of_column = column < size.columns ? places.column(matrix, column) : -1;
         const i64 from = Places::kRowsFirst ? of_row : of_column;
         others[lane] = Places::kRowsFirst ? of_column : of_row;
-        __syncwarp();
+        if (kBlocks > 1) cluster_barrier();
+        else __syncwarp();
         if constexpr (Places::kWidth == 4) {
 #pragma unroll 1
           for (int k = 0; k < 32; k += 16) {
@@ -531,13 +580,14 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
               const i64 to = others[k + 4 * e + lane / 8];
-              at[e] = from < 0 || to < 0 ? -1 : from + to;
+              const bool is_own = kBlocks == 1 || (k / 4 + e) % kBlocks == blockIdx.y;
+              at[e] = !is_own || from < 0 || to < 0 ? -1 : from + to;
               if (at[e] >= 0) got[e] = read(at[e]);
             }
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
-              const float4 x = *(const float4*)(own + (k + 4 * e + lane / 8) * kPitch + of_lane);
-              if (at[e] >= 0) write(at[e], got[e], Four<float>{x.x, x.y, x.z, x.w});
+              const float* const x = own + (k + 4 * e + lane / 8) * kPitch + of_lane;
+              if (at[e] >= 0) write(at[e], got[e], four_sums_of_blocks<kBlocks>(x));
             }
           }
         } else {
@@ -547,17 +597,19 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
             decltype(read(0)) got[8];
 #pragma unroll
             for (int e = 0; e < 8; ++e) {
-              at[e] = from < 0 || others[k + e] < 0 ? -1 : from + others[k + e];
+              const bool is_own = kBlocks == 1 || e % kBlocks == blockIdx.y;
+              at[e] = !is_own || from < 0 || others[k + e] < 0 ? -1 : from + others[k + e];
               if (at[e] >= 0) got[e] = read(at[e]);
             }
 #pragma unroll
             for (int e = 0; e < 8; ++e) {
-              const float x = own[Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane];
-              if (at[e] >= 0) write(at[e], got[e], x);
+              const float* const x = own + (Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane);
+              if (at[e] >= 0) write(at[e], got[e], sum_of_blocks<kBlocks>(x));
             }
           }
         }
-        __syncwarp();
+        if (kBlocks > 1) cluster_barrier();
+        else __syncwarp();
       }
     }
   }
@@ -593,6 +645,9 @@ std::span<const Tile> tiles_of(const Product& product) {
   return kFloatTiles;
 }
 
+// True if the blocks of so many parts are a cluster on GPUs that have clusters, which is quicker than scratch memory.
+bool forms_cluster(int64_t parts) { return parts == 2 || parts == 4 || parts == 8; }
+
 struct Division {
   const Tile* tile;
   int64_t blocks, parts;
@@ -602,9 +657,9 @@ struct Division {
 // gets the results uses so many arrays.
 Division division_of(const Product& product, const Product::Share& share, size_t arrays) {
   constexpr int64_t kProcessors = 132, kLeastTerms = 64, kMostParts = 64;
-  // The time for beginning and ending a tile, and for writing and reading an element of a part, in terms; and for
-  // waiting for the other parts, in terms of elements.
-  constexpr double kTermsOfTile = 64, kTermsOfWriting = 15, kTermsOfReading = 10, kWaiting = 2e5;
+  // The time for beginning and ending a tile, and for reading an element of a part that another block wrote, in terms;
+  // and for waiting for the other blocks, or those of a cluster, in terms of elements.
+  constexpr double kTermsOfTile = 64, kTermsOfPart = 25, kWaiting = 5e5, kWaitingInCluster = 2e5;
   // A processor that has a single block of few threads waits for memory.
   constexpr double kAlone = 1.4;
   const int64_t least_parts = 1 + share.inner / (1 << 30);  // of which a tile's numbers have 32 bits
@@ -621,11 +676,15 @@ Division division_of(const Product& product, const Product::Share& share, size_t
       const auto terms = static_cast<double>((share.inner + parts - 1) / parts), all = static_cast<double>(arrays);
       const auto elements = static_cast<double>(tile.rows * tile.columns);
       const double finish = tile.array * all;
-      double time =
-          time_of_rounds * elements * (terms * tile.cost + kTermsOfTile + (parts == 1 ? finish : kTermsOfWriting));
+      double time = time_of_rounds * elements * (terms * tile.cost + kTermsOfTile + (parts == 1 ? finish : 0));
       if (parts > 1) {
-        const auto rounds_of_last = static_cast<double>((blocks + kProcessors - 1) / kProcessors);
-        time += kWaiting + rounds_of_last * elements * (kTermsOfReading * static_cast<double>(parts) + finish);
+        if (forms_cluster(parts)) {
+          time += kWaitingInCluster +
+                  static_cast<double>(rounds) * elements * (kTermsOfPart + finish / static_cast<double>(parts));
+        } else {
+          const auto rounds_of_last = static_cast<double>((blocks + kProcessors - 1) / kProcessors);
+          time += kWaiting + rounds_of_last * elements * (kTermsOfPart * static_cast<double>(parts) + finish);
+        }
       }
       if (best.tile != nullptr && time >= least) continue;
       best = {&tile, blocks, parts};
@@ -693,9 +752,11 @@ Code code_of_product(const Op& op, const Maker& finish) {
       code.counters = std::max(code.counters, static_cast<size_t>(blocks));
     }
     launch.pointers.insert(launch.pointers.end(), {scratch(0), counters()});
-    launch.body = filled("  product<@, @>@@, @, *(const ProductSize*)n, (float4*)p[2], (unsigned*)p[3]);\n",
-                         {tile->text, product.is_tf32 ? "true" : "false", of_matrices,
-                          filled(product.places, {std::to_string(product.width)}), add(launch, finish, product.width)});
+    launch.has_clusters = forms_cluster(parts);
+    launch.body = filled(
+        "  product<@, @, @>@@, @, *(const ProductSize*)n, (float4*)p[2], (unsigned*)p[3]);\n",
+        {tile->text, product.is_tf32 ? "true" : "false", std::to_string(launch.has_clusters ? parts : 1), of_matrices,
+         filled(product.places, {std::to_string(product.width)}), add(launch, finish, product.width)});
     code.launches.push_back(std::move(launch));
   }
   return code;

@@ -346,19 +346,21 @@ __device__ inline bool comes_last(unsigned* counter, unsigned count) {
   return __syncthreads_or(threadIdx.x == 0 && before == count - 1);
 }
 
-// ---- begin_launch() waits for the launches that this one follows; threads of a merged launch see, behind a barrier,
-// what the others wrote before ----
+// ---- blocks of a cluster, or where there are none, one block: all threads see what the others wrote before ----
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-__device__ inline void begin_launch() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-#define ALLOY_CLUSTER __cluster_dims__(8, 1, 1)
-__device__ inline void merged_barrier() {
+#define ALLOY_CLUSTER(blocks, rows) __cluster_dims__(blocks, rows, 1)
+const bool kHasClusters = true;
+__device__ inline void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+// Waits for the launches that this one follows.
+__device__ inline void begin_launch() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 #else
+#define ALLOY_CLUSTER(blocks, rows)
+const bool kHasClusters = false;
+__device__ inline void cluster_barrier() { __syncthreads(); }
 __device__ inline void begin_launch() {}
-#define ALLOY_CLUSTER
-__device__ inline void merged_barrier() { __syncthreads(); }
 #endif
 )cuda";
 
