@@ -1,5 +1,5 @@
-"""PyTorch's optimizers and schedulers over 200 recorded gradients, which tests/python/training/test_trajectories.py
-holds al's against.
+"""PyTorch's optimizers and schedulers over 200 recorded gradients, in float64, which
+tests/python/training/test_trajectories.py holds al's against.
 
     python tests/goldens/optimizers_reference.py     writes optimizers.npz, with PyTorch, which no test needs
 
@@ -92,12 +92,12 @@ def trajectory(kind, options, processing):
     import torch
 
     start, gradients = recorded()
-    parameters = [torch.nn.Parameter(torch.from_numpy(np.array(value))) for value in start]
+    parameters = [torch.nn.Parameter(torch.from_numpy(np.array(value, np.float64))) for value in start]
     optimizer, seen, averages = getattr(torch.optim, kind)(parameters, **options), [], None
     every = processing.get("accumulate_steps", 1)
     for step, found in enumerate(gradients):
         for parameter, gradient in zip(parameters, found, strict=True):
-            gradient = torch.from_numpy(np.array(gradient)) / every
+            gradient = torch.from_numpy(np.array(gradient, np.float64)) / every
             parameter.grad = gradient if step % every == 0 else parameter.grad + gradient
         if (step + 1) % every == 0:
             if "clip_value" in processing:

@@ -1,5 +1,5 @@
-"""Optimizers and schedules step by step: PyTorch's values over 200 recorded gradients, of which those of Lion, which
-PyTorch lacks, are NumPy's in float64."""
+"""Optimizers and schedules step by step, over 200 recorded gradients: PyTorch's values in float64, and for Lion, which
+PyTorch lacks, NumPy's."""
 
 import numpy as np
 import pytest
