@@ -220,6 +220,16 @@ ROWS = [
         2,
     ),
     Row(
+        "the gradient of pooling, channels in fours",
+        ((2, 4, 6, 8), (2, 2, 3, 8)),
+        lambda x, g: [al.relu(gradient(al.max_pool2d(x), g, x)) + 2.0 * x],
+        lambda x, g: [
+            (x == x.reshape(2, 2, 2, 3, 2, 8).max((2, 4)).repeat(2, 1).repeat(2, 2)) * relu(g).repeat(2, 1).repeat(2, 2)
+            + 2 * x
+        ],
+        1,
+    ),
+    Row(
         "softmax and others of its rows",
         ((40, 10), (40, 10)),
         lambda x, t: [al.softmax(x) * al.sum(al.log_softmax(x) * t, axis=-1, keepdims=True)],

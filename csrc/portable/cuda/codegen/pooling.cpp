@@ -1,7 +1,9 @@
-// Pooling. A thread computes an element of the result.
+// Pooling. A thread computes an element of the result, or four neighbours where channels come last.
+#include <algorithm>
+
 #include "cuda/codegen/families.h"
 #include "cuda/codegen/leader.h"
-#include "cuda/codegen/windows.h"
+#include "ir/rules/windows.h"
 
 namespace alloy::cuda {
 namespace {
@@ -12,179 +14,365 @@ using ir::Op;
 using ir::OpCode;
 
 constexpr char kPooling[] = R"cuda(
-// Four moving axes, and two others that it keeps.
+__device__ inline int divided(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
+__device__ inline i64 divided(i64 a, i64 b) { return quotient(a, b); }
+template <class I> __device__ inline I least(I a, I b) { return a < b ? a : b; }
+template <class I> __device__ inline I most(I a, I b) { return a > b ? a : b; }
 
+// WIDTH neighbours in memory.
+template <int WIDTH> struct Neighbours { float x[WIDTH]; };
+__device__ inline float single(const Neighbours<1>& all) { return all.x[0]; }
+__device__ inline Four<float> single(const Neighbours<4>& all) { return {all.x[0], all.x[1], all.x[2], all.x[3]}; }
+template <int WIDTH>
+__device__ inline Neighbours<WIDTH> neighbours(const float* from) {
+  Neighbours<WIDTH> all;
+  if constexpr (WIDTH == 4) {
+    const Four<float> four = load_four(from, 0);
+    all = {four.x[0], four.x[1], four.x[2], four.x[3]};
+  } else {
+    all.x[0] = *from;
+  }
+  return all;
+}
+template <int WIDTH>
+__device__ inline void write_neighbours(float* to, const Neighbours<WIDTH>& all) {
+  if constexpr (WIDTH == 4) store_four(to, 0, single(all));
+  else *to = all.x[0];
+}
+
+// An axis along which windows move: its extent, positions and padding, the steps of arrays, and the window.
+template <class I>
+struct PoolAxis {
+  I extent, positions, before, after, source_step, result_step, taps, stride, dilation;
+};
+
+// The part of a window at a position that lies inside the source: taps from `first` to before `behind`.
+template <class I>
+struct Span {
+  I begin, first, behind;
+  __device__ Span(const PoolAxis<I>& axis, I position) : begin(position * axis.stride - axis.before) {
+    first = begin < 0 ? divided(axis.dilation - 1 - begin, axis.dilation) : 0;
+    behind = begin < axis.extent ? least(axis.taps, divided(axis.extent - 1 - begin, axis.dilation) + 1) : 0;
+  }
+  __device__ I inside() const { return most(behind - first, (I)0); }
+  // The taps that lie before the end of the padding.
+  __device__ I padded(const PoolAxis<I>& axis) const {
+    const I room = axis.extent + axis.after - begin;
+    return room > 0 ? least(axis.taps, divided(room - 1, axis.dilation) + 1) : 0;
+  }
+};
+
+// The last RANK of four axes move; there are two others. I holds every index. A thread has WIDTH neighbours along the
+// inner axis. T0 to T3 are the taps, and loops over them are straight code; or else T0 is 0.
+template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3>
 struct Pooling {
-  i64 outer, inner, source_outer, source_inner, result_outer, result_inner;
-  Moving axes[4];
-};
+  I outer, inner, source_outer, result_outer;
+  PoolAxis<I> axes[4];
 
-// What a window covers at a position.
-struct Seen {
-  float value, sum;
-  i64 place, tap, inside, padded;
-};
+  template <class W>
+  __device__ Pooling(const i64* n, const W* window)
+      : outer((I)n[0]), inner((I)n[1]), source_outer((I)n[2]), result_outer((I)n[3]) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const int at = k - (4 - RANK);
+      const i64* const m = n + 4 + 6 * (at < 0 ? 0 : at);
+      const W* const w = window + 3 * (at < 0 ? 0 : at);
+      axes[k] = PoolAxis<I>{1, 1, 0, 0, 0, 0, 1, 1, 1};
+      if (at >= 0) axes[k] = PoolAxis<I>{(I)m[0], (I)m[1], (I)m[2], (I)m[3], (I)m[4], (I)m[5], (I)w[0], (I)w[1], (I)w[2]};
+    }
+  }
 
-__device__ inline Seen look(const float* x, const Pooling& c, const i64* at) {
-  Seen seen = {-infinity(), 0, -1, 0, 0, 0};
-  const Moving* const m = c.axes;
-  i64 tap = 0;
-  for (i64 t0 = 0; t0 < m[0].taps; ++t0) {
-    for (i64 t1 = 0; t1 < m[1].taps; ++t1) {
-      for (i64 t2 = 0; t2 < m[2].taps; ++t2) {
-        for (i64 t3 = 0; t3 < m[3].taps; ++t3, ++tap) {
-          const i64 taps[4] = {t0, t1, t2, t3};
-          bool inside = true, padded = true;
-          i64 place = 0;
-          for (int k = 0; k < 4; ++k) {
-            const i64 on_axis = m[k].place(at[k], taps[k]);
-            inside = inside && m[k].holds(on_axis);
-            padded = padded && on_axis < m[k].extent + m[k].after;
-            place += on_axis * m[k].source_step;
-          }
-          seen.padded += padded;
-          if (!inside) continue;
-          ++seen.inside;
-          if (x == nullptr) continue;
-          const float value = x[place];
-          seen.sum += value;
-          // The first NaN wins, or else the first of the greatest.
-          if (seen.value == seen.value && (seen.place < 0 || value > seen.value || value != value)) {
-            seen.value = value;
-            seen.place = place;
-            seen.tap = tap;
+  // Calls f(index along each axis, place of the outer and inner axes in the source and in the result) for every element
+  // of the source, or of the result.
+  template <class Length, class F>
+  __device__ void for_each(const Length& length, const F& f) const {
+    const i64 count = (i64)outer * inner * length(axes[0]) * length(axes[1]) * length(axes[2]) * length(axes[3]);
+    for (i64 i = first_index(); i < count; i += index_step()) {
+      I rest = (I)i, own[4];
+      I next = divided(rest, inner);
+      const I at = (rest - next * inner) * WIDTH;
+      rest = next;
+#pragma unroll
+      for (int k = 3; k >= 0; --k) {
+        next = divided(rest, length(axes[k]));
+        own[k] = rest - next * length(axes[k]);
+        rest = next;
+      }
+      f(own, at + rest * source_outer, at + rest * result_outer);
+    }
+  }
+  template <class F>
+  __device__ void for_each_source(const F& f) const {
+    for_each([](const PoolAxis<I>& axis) { return axis.extent; }, f);
+  }
+  template <class F>
+  __device__ void for_each_result(const F& f) const {
+    for_each([](const PoolAxis<I>& axis) { return axis.positions; }, f);
+  }
+  __device__ I source(const I* own) const {
+    I place = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) place += own[k] * axes[k].source_step;
+    return place;
+  }
+  __device__ I result(const I* at) const {
+    I place = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) place += at[k] * axes[k].result_step;
+    return place;
+  }
+
+  // The number of elements by which an average divides.
+  __device__ float divisor(const I* at, bool with_padding) const {
+    I count = 1;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const Span<I> span(axes[k], at[k]);
+      count *= with_padding ? span.padded(axes[k]) : span.inside();
+    }
+    return (float)(count > 1 ? count : 1);
+  }
+
+  // Calls f(place, tap, whether it is inside) for all taps, in their order. A tap outside has the place and number of
+  // the nearest one that is inside, so that reading needs no branch. Does nothing if none is inside.
+  template <int UNROLL, class F>
+  __device__ void for_each_tap(const I* at, const F& f) const {
+    const Span<I> s[4] = {Span<I>(axes[0], at[0]), Span<I>(axes[1], at[1]), Span<I>(axes[2], at[2]),
+                          Span<I>(axes[3], at[3])};
+    if (s[0].inside() * s[1].inside() * s[2].inside() * s[3].inside() == 0) return;
+    const auto nearest = [&](int k, I tap) { return least(most(tap, s[k].first), s[k].behind - 1); };
+    const auto place = [&](int k, I tap) { return (s[k].begin + tap * axes[k].dilation) * axes[k].source_step; };
+#pragma unroll UNROLL
+    for (I t0 = 0; t0 < (T0 > 0 ? T0 : axes[0].taps); ++t0) {
+      const I n0 = nearest(0, t0);
+#pragma unroll UNROLL
+      for (I t1 = 0; t1 < (T0 > 0 ? T1 : axes[1].taps); ++t1) {
+        const I n1 = nearest(1, t1), tap1 = n0 * axes[1].taps + n1;
+#pragma unroll UNROLL
+        for (I t2 = 0; t2 < (T0 > 0 ? T2 : axes[2].taps); ++t2) {
+          const I n2 = nearest(2, t2), tap2 = tap1 * axes[2].taps + n2;
+#pragma unroll UNROLL
+          for (I t3 = 0; t3 < (T0 > 0 ? T3 : axes[3].taps); ++t3) {
+            const I n3 = nearest(3, t3);
+            f(place(0, n0) + place(1, n1) + place(2, n2) + place(3, n3), tap2 * axes[3].taps + n3,
+              (n0 == t0) & (n1 == t1) & (n2 == t2) & (n3 == t3));
           }
         }
       }
     }
   }
-  return seen;
-}
 
-// Calls f(position, place of the outer and inner axes in the source, place in the result) for every result.
-template <class F>
-__device__ inline void for_each_position(const Pooling& c, const F& f) {
-  const Moving* const m = c.axes;
-  const i64 count = c.outer * c.inner * m[0].positions * m[1].positions * m[2].positions * m[3].positions;
-  for (i64 i = first_index(); i < count; i += index_step()) {
-    i64 rest = i, at[4];
-    const i64 inner = rest % c.inner;
-    rest = quotient(rest, c.inner);
-    i64 to = inner * c.result_inner;
-    for (int k = 3; k >= 0; --k) {
-      at[k] = rest % m[k].positions;
-      rest = quotient(rest, m[k].positions);
-      to += at[k] * m[k].result_step;
+  // Calls f(position) for all windows over an element of the source.
+  template <class F>
+  __device__ void for_each_window(const I* own, const F& f) const {
+    I first[4], last[4], at[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const PoolAxis<I>& m = axes[k];
+      const I end = own[k] + m.before, begin = end - (m.taps - 1) * m.dilation;
+      first[k] = begin > 0 ? divided(begin + m.stride - 1, m.stride) : 0;
+      last[k] = least(m.positions - 1, divided(end, m.stride));
     }
-    f(at, rest * c.source_outer + inner * c.source_inner, to + rest * c.result_outer);
-  }
-}
-
-__device__ inline void max_pool(const float* x, float* y, int* indices, i64 modulus, bool local, const Pooling& c) {
-  for_each_position(c, [&](const i64* at, i64 from, i64 to) {
-    const Seen seen = look(x + from, c, at);
-    y[to] = seen.value;
-    if (indices != nullptr) indices[to] = seen.place < 0 ? 0 : (int)((local ? seen.tap : from + seen.place) % modulus);
-  });
-}
-
-__device__ inline float divisor_of(const Seen& seen, bool with_padding) {
-  const i64 count = with_padding ? seen.padded : seen.inside;
-  return (float)(count > 1 ? count : 1);
-}
-
-__device__ inline void avg_pool(const float* x, float* y, bool with_padding, const Pooling& c) {
-  for_each_position(c, [&](const i64* at, i64 from, i64 to) {
-    const Seen seen = look(x + from, c, at);
-    y[to] = seen.sum / divisor_of(seen, with_padding);
-  });
-}
-
-// Each element of the source sums what the windows over it give. `give` takes a position, the source, and the place of
-// its outer and inner axes in the result.
-template <class Give, class Read, class Write>
-__device__ inline void gather_from_windows(const Pooling& c, const Read& read, const Write& write, const Give& give) {
-  const Moving* const m = c.axes;
-  const i64 count = c.outer * c.inner * m[0].extent * m[1].extent * m[2].extent * m[3].extent;
-  for (i64 i = first_index(); i < count; i += index_step()) {
-    i64 rest = i, own[4];
-    const i64 inner = rest % c.inner;
-    rest = quotient(rest, c.inner);
-    i64 place = 0;
-    for (int k = 3; k >= 0; --k) {
-      own[k] = rest % m[k].extent;
-      rest = quotient(rest, m[k].extent);
-      place += own[k] * m[k].source_step;
-    }
-    const i64 from = rest * c.source_outer + inner * c.source_inner;
-    const i64 result = rest * c.result_outer + inner * c.result_inner;
-    float sum = 0;
-    i64 at[4];
-    for (i64 t0 = m[0].taps; t0-- > 0;) {
-      if ((at[0] = m[0].position(own[0], t0)) < 0) continue;
-      for (i64 t1 = m[1].taps; t1-- > 0;) {
-        if ((at[1] = m[1].position(own[1], t1)) < 0) continue;
-        for (i64 t2 = m[2].taps; t2-- > 0;) {
-          if ((at[2] = m[2].position(own[2], t2)) < 0) continue;
-          for (i64 t3 = m[3].taps; t3-- > 0;) {
-            if ((at[3] = m[3].position(own[3], t3)) < 0) continue;
-            i64 position = result;
-            for (int k = 0; k < 4; ++k) position += at[k] * m[k].result_step;
-            sum += give(at, from, place, position);
+    // Its tap must lie on the element.
+    const auto misses = [&](int k) {
+      const I distance = own[k] + axes[k].before - at[k] * axes[k].stride;
+      return divided(distance, axes[k].dilation) * axes[k].dilation != distance;
+    };
+#pragma unroll 1
+    for (at[0] = first[0]; at[0] <= last[0]; ++at[0]) {
+      if (misses(0)) continue;
+#pragma unroll 1
+      for (at[1] = first[1]; at[1] <= last[1]; ++at[1]) {
+        if (misses(1)) continue;
+#pragma unroll 1
+        for (at[2] = first[2]; at[2] <= last[2]; ++at[2]) {
+          if (misses(2)) continue;
+#pragma unroll 1
+          for (at[3] = first[3]; at[3] <= last[3]; ++at[3]) {
+            if (!misses(3)) f(at);
           }
         }
       }
     }
-    write(from + place, read(from + place), sum);
   }
-}
+};
 
-template <class Read, class Write>
-__device__ inline void max_pool_gradient(const float* g, const float* x, const Pooling& c, const Read& read,
-                                         const Write& write) {
-  gather_from_windows(c, read, write, [&](const i64* at, i64 from, i64 place, i64 position) {
-    return look(x + from, c, at).place == place ? g[position] : 0.0f;
+// The first NaN wins, or else the first of the greatest.
+template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3>
+__device__ inline void max_pool(const float* x, float* y, const Pooling<I, WIDTH, RANK, T0, T1, T2, T3>& c) {
+  c.for_each_result([&](const I* at, I from, I to) {
+    Neighbours<WIDTH> greatest;
+    for (float& value : greatest.x) value = -infinity();
+    c.template for_each_tap<(T0 > 0 ? 64 : 1)>(at, [&](I place, I, bool) {
+      const Neighbours<WIDTH> values = neighbours<WIDTH>(x + from + place);
+#pragma unroll
+      for (int e = 0; e < WIDTH; ++e) {
+        const float own = greatest.x[e];
+        greatest.x[e] = (own == own) & !(values.x[e] <= own) ? values.x[e] : own;
+      }
+    });
+    write_neighbours(y + to + c.result(at), greatest);
   });
 }
 
-template <class Read, class Write>
-__device__ inline void avg_pool_gradient(const float* g, bool with_padding, const Pooling& c, const Read& read,
-                                         const Write& write) {
-  gather_from_windows(c, read, write, [&](const i64* at, i64, i64, i64 position) {
-    return g[position] / divisor_of(look(nullptr, c, at), with_padding);
+template <class I, int RANK, int T0, int T1, int T2, int T3>
+__device__ inline void max_pool(const float* x, float* y, int* indices, i64 modulus, bool local,
+                                const Pooling<I, 1, RANK, T0, T1, T2, T3>& c) {
+  c.for_each_result([&](const I* at, I from, I to) {
+    float greatest = -infinity();
+    i64 index = -1;
+    c.template for_each_tap<(T0 > 0 ? 64 : 1)>(at, [&](I place, I tap, bool) {
+      const float value = x[from + place];
+      if (greatest == greatest && (index < 0 || !(value <= greatest))) {
+        greatest = value;
+        index = local ? tap : from + place;
+      }
+    });
+    y[to + c.result(at)] = greatest;
+    indices[to + c.result(at)] = index < 0 ? 0 : (int)(index % modulus);
+  });
+}
+
+template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3>
+__device__ inline void avg_pool(const float* x, float* y, bool with_padding,
+                                const Pooling<I, WIDTH, RANK, T0, T1, T2, T3>& c) {
+  c.for_each_result([&](const I* at, I from, I to) {
+    Neighbours<WIDTH> sums = {};
+    c.template for_each_tap<(T0 > 0 ? 64 : 1)>(at, [&](I place, I, bool is_inside) {
+      const Neighbours<WIDTH> values = neighbours<WIDTH>(x + from + place);
+#pragma unroll
+      for (int e = 0; e < WIDTH; ++e) sums.x[e] += is_inside ? values.x[e] : 0;
+    });
+    const float divisor = c.divisor(at, with_padding);
+    for (float& sum : sums.x) sum /= divisor;
+    write_neighbours(y + to + c.result(at), sums);
+  });
+}
+
+// Each element of the source sums what the windows over it give: an element of the incoming gradient, if it is the
+// first NaN of the window, or else the first of the greatest elements.
+template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3, class Read, class Write>
+__device__ inline void max_pool_gradient(const float* g, const float* x, const Pooling<I, WIDTH, RANK, T0, T1, T2, T3>& c,
+                                         const Read& read, const Write& write) {
+  c.for_each_source([&](const I* at, I from, I to) {
+    const I own_place = c.source(at);
+    const float* const source = x + from;
+    const auto before = read(from + own_place);
+    const Neighbours<WIDTH> own = neighbours<WIDTH>(source + own_place);
+    Neighbours<WIDTH> sums = {};
+    bool has_nan = false;
+#pragma unroll
+    for (int e = 0; e < WIDTH; ++e) has_nan = has_nan | (own.x[e] != own.x[e]);
+    c.for_each_window(at, [&](const I* position) {
+      const Neighbours<WIDTH> gradients = neighbours<WIDTH>(g + to + c.result(position));
+      bool loses[WIDTH] = {};
+      c.template for_each_tap<(T0 > 0 ? 64 : 1)>(position, [&](I place, I, bool) {
+        const Neighbours<WIDTH> values = neighbours<WIDTH>(source + place);
+        const bool is_earlier = place < own_place;
+#pragma unroll
+        for (int e = 0; e < WIDTH; ++e) {
+          loses[e] = loses[e] | !(values.x[e] <= own.x[e]) | (is_earlier & (values.x[e] == own.x[e]));
+        }
+      });
+      if (has_nan) {
+#pragma unroll
+        for (int e = 0; e < WIDTH; ++e) loses[e] = loses[e] & (own.x[e] == own.x[e]);
+        c.template for_each_tap<1>(position, [&](I place, I, bool) {
+          const Neighbours<WIDTH> values = neighbours<WIDTH>(source + place);
+          const bool is_earlier = place < own_place;
+#pragma unroll
+          for (int e = 0; e < WIDTH; ++e) loses[e] = loses[e] | (is_earlier & (values.x[e] != values.x[e]));
+        });
+      }
+#pragma unroll
+      for (int e = 0; e < WIDTH; ++e) sums.x[e] += loses[e] ? 0 : gradients.x[e];
+    });
+    write(from + own_place, before, single(sums));
+  });
+}
+
+template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3, class Read, class Write>
+__device__ inline void avg_pool_gradient(const float* g, bool with_padding, const Pooling<I, WIDTH, RANK, T0, T1, T2, T3>& c,
+                                         const Read& read, const Write& write) {
+  c.for_each_source([&](const I* at, I from, I to) {
+    const I own_place = c.source(at);
+    const auto before = read(from + own_place);
+    Neighbours<WIDTH> sums = {};
+    c.for_each_window(at, [&](const I* position) {
+      const Neighbours<WIDTH> gradients = neighbours<WIDTH>(g + to + c.result(position));
+      const float divisor = c.divisor(position, with_padding);
+#pragma unroll
+      for (int e = 0; e < WIDTH; ++e) sums.x[e] += gradients.x[e] / divisor;
+    });
+    write(from + own_place, before, single(sums));
   });
 }
 )cuda";
 
-// The numbers of Pooling.
-std::vector<int64_t> pooling(const Op& op, const Dims& x, const Dims& y) {
+// How a pooling of x to y is computed.
+struct Pooled {
+  int width = 1;                 // neighbours that a thread has
+  std::vector<int64_t> numbers;  // of Pooling
+  std::string object;            // a declaration of the Pooling c
+
+  Pooled(const Op& op, const Dims& x, const Dims& y, int most_width);
+};
+
+Pooled::Pooled(const Op& op, const Dims& x, const Dims& y, int most_width) {
   const Dims axes = ir::window_axes(op.attributes, x.size()), steps_x = steps_of(x), steps_y = steps_of(y);
   const Dims& size = op.attributes.ints(Attr::kWindow);
-  // Others than these axes: those before them, and those behind.
-  const int64_t before = axes.front(), behind = axes.back() + 1;
-  std::vector<int64_t> numbers{count_of(x, 0, before),        count_of(x, behind, x.size()),
-                               count_of(x, before, x.size()), 1,
-                               count_of(y, before, y.size()), 1};
-  append_still_axes(numbers, 4 - axes.size());
+  std::vector<ir::Window> windows;
   for (int64_t i = 0; i < axes.size(); ++i) {
-    const int64_t axis = axes[i];
-    append_axis(numbers, ir::window_of(op.attributes, i, size[i], x[axis]), x[axis], y[axis], steps_x[axis],
-                steps_y[axis], 0);
+    windows.push_back(ir::window_of(op.attributes, i, size[i], x[axes[i]]));
   }
-  return numbers;
+  // Axes that a window of one element leaves as they are belong to the others, before or behind.
+  const auto is_still = [&](int64_t i) {
+    const ir::Window& w = windows[static_cast<size_t>(i)];
+    return w.size == 1 && w.stride == 1 && w.before == 0 && w.after == 0;
+  };
+  int64_t first = 0, last = axes.size() - 1;
+  while (first < last && is_still(first)) ++first;
+  while (first < last && is_still(last)) --last;
+  const int64_t before = axes[first], behind = axes[last] + 1, inner = count_of(x, behind, x.size());
+  if (most_width == 4 && behind < x.size() && x.back() % 4 == 0) width = 4;
+  numbers = {count_of(x, 0, before), inner / width, count_of(x, before, x.size()), count_of(y, before, y.size())};
+  int64_t taps = 1, greatest = std::max(count_of(x), count_of(y));
+  std::string window, all_taps;
+  std::vector<int64_t> window_numbers;
+  for (int64_t i = last - first; i < 3; ++i) all_taps += "1, ";
+  for (int64_t i = first; i <= last; ++i) {
+    const int64_t axis = axes[i];
+    const ir::Window& w = windows[static_cast<size_t>(i)];
+    numbers.insert(numbers.end(), {x[axis], y[axis], w.before, w.after, steps_x[axis], steps_y[axis]});
+    for (const int64_t number : {w.size, w.stride, w.dilation}) {
+      window += (window.empty() ? "" : ", ") + std::to_string(number);
+      window_numbers.push_back(number);
+    }
+    all_taps += std::to_string(w.size) + (i < last ? ", " : "");
+    taps *= w.size;
+    greatest = std::max(greatest, y[axis] * w.stride + w.effective() + x[axis] + w.before + w.after);
+  }
+  constexpr int64_t kMostTaps = 32, kMostOfInt = 1 << 30;
+  const bool is_known = taps <= kMostTaps;
+  const std::string given = is_known ? "window" : "n + " + std::to_string(numbers.size());
+  if (!is_known) numbers.insert(numbers.end(), window_numbers.begin(), window_numbers.end());
+  object = (is_known ? "  const int window[] = {" + window + "};\n" : "") +
+           filled("  const Pooling<@, @, @, @> c(n, @);\n",
+                  {greatest < kMostOfInt ? "int" : "i64", std::to_string(width), std::to_string(last - first + 1),
+                   is_known ? all_taps : "0, 0, 0, 0", given});
 }
 
-Code pooling(const Op& op, const std::string& call, std::vector<Pointer> pointers, const Dims& x, const Dims& y,
-             const Dims& computed, int64_t extra = 0) {
+Code pooling(const Op& op, const std::string& call, std::vector<Pointer> pointers, int most_width,
+             std::vector<int64_t> others = {}) {
   require_float(op);
-  std::vector<int64_t> numbers = pooling(op, x, y);
-  numbers.push_back(extra);
+  const Dims &x = op.operands[0].shape().dims(), &y = op.results[0].shape.dims();
   Code code;
-  const std::string own = "*(const Pooling*)n";
-  if (count_of(computed) > 0) {
-    code.launches.push_back(launch_for(count_of(computed), {kWindows, kPooling}, "  " + filled(call, {own}) + ";\n",
-                                       std::move(pointers), std::move(numbers)));
-  }
+  if (count_of(y) == 0) return code;
+  Pooled pooled(op, x, y, most_width);
+  const std::string text = filled(call, {std::to_string(pooled.numbers.size())});
+  pooled.numbers.insert(pooled.numbers.end(), others.begin(), others.end());
+  code.launches.push_back(launch_for(count_of(y) / pooled.width, {kPooling}, pooled.object + "  " + text + ";\n",
+                                     std::move(pointers), std::move(pooled.numbers)));
   return code;
 }
 
@@ -193,20 +381,17 @@ std::string with_padding(const Op& op) { return op.attributes.flag(Attr::kInclud
 }  // namespace
 
 Code code_of_max_pool(const Op& op) {
-  const Dims &x = op.operands[0].shape().dims(), &y = op.results[0].shape.dims();
-  return pooling(op, "max_pool((const float*)p[0], (float*)p[1], nullptr, 1, false, @)", {operand(0), result(0)}, x, y,
-                 y);
+  return pooling(op, "max_pool((const float*)p[0], (float*)p[1], c)", {operand(0), result(0)}, 4);
 }
 
 Code code_of_max_pool_with_indices(const Op& op) {
-  const Dims &x = op.operands[0].shape().dims(), &y = op.results[0].shape.dims();
   const ir::PoolIndices indices = ir::PoolIndices::of(op.attributes.word(Attr::kIndicesMode));
   const int64_t modulus =
-      indices.modulus(indices.are_local ? ir::Shape(op.attributes.ints(Attr::kWindow)) : ir::Shape(x));
+      indices.modulus(indices.are_local ? ir::Shape(op.attributes.ints(Attr::kWindow)) : op.operands[0].shape());
   return pooling(op,
-                 std::string("max_pool((const float*)p[0], (float*)p[1], (int*)p[2], n[46], ") +
-                     (indices.are_local ? "true" : "false") + ", @)",
-                 {operand(0), result(0), result(1)}, x, y, y, modulus);
+                 std::string("max_pool((const float*)p[0], (float*)p[1], (int*)p[2], n[@], ") +
+                     (indices.are_local ? "true" : "false") + ", c)",
+                 {operand(0), result(0), result(1)}, 1, {modulus});
 }
 
 Code code_of_pooling_gradient(const Op& op, const Maker& finish) {
@@ -215,11 +400,13 @@ Code code_of_pooling_gradient(const Op& op, const Maker& finish) {
   Code code;
   if (count_of(x) == 0) return code;
   const bool is_max = op.code == OpCode::max_pool2d_gradient || op.code == OpCode::max_pool4d_gradient;
-  Launch launch = launch_for(count_of(x), {kWindows, kPooling}, "", {operand(0), operand(1)}, pooling(op, x, y));
+  const Pooled pooled(op, x, y, 4);
+  Launch launch = launch_for(count_of(x) / pooled.width, {kPooling}, "", {operand(0), operand(1)}, pooled.numbers);
   if (!is_max) launch.pointers = {operand(0)};
-  launch.body = (is_max ? "  max_pool_gradient((const float*)p[0], (const float*)p[1]"
-                        : "  avg_pool_gradient((const float*)p[0], " + with_padding(op)) +
-                ", *(const Pooling*)n, " + add(launch, finish) + ");\n";
+  launch.body = pooled.object +
+                (is_max ? "  max_pool_gradient((const float*)p[0], (const float*)p[1], c, "
+                        : "  avg_pool_gradient((const float*)p[0], " + with_padding(op) + ", c, ") +
+                add(launch, finish, pooled.width) + ");\n";
   code.launches.push_back(std::move(launch));
   return code;
 }
@@ -228,9 +415,8 @@ Code code_of_max_pool_gradient(const Op& op) { return code_of_pooling_gradient(o
 Code code_of_avg_pool_gradient(const Op& op) { return code_of_pooling_gradient(op, storing(op)); }
 
 Code code_of_avg_pool(const Op& op) {
-  const Dims &x = op.operands[0].shape().dims(), &y = op.results[0].shape.dims();
-  return pooling(op, "avg_pool((const float*)p[0], (float*)p[1], " + with_padding(op) + ", @)", {operand(0), result(0)},
-                 x, y, y);
+  return pooling(op, "avg_pool((const float*)p[0], (float*)p[1], " + with_padding(op) + ", c)", {operand(0), result(0)},
+                 4);
 }
 
 }  // namespace alloy::cuda
