@@ -6,7 +6,6 @@
 #include <random>
 #include <set>
 
-#include "cuda/codegen/copies.h"
 #include "cuda/codegen/merged.h"
 #include "cuda/step_timer.h"
 #include "cuda/storage.h"
@@ -64,8 +63,8 @@ Executor::Executor(const Context& context, CopyStream& copies, Modules& modules,
       arena_(std::move(arena), plan_.arena_bytes) {
   upload_constants();
   prepare(plan_.steps);
-  before_ = exchanges(feeds_.size(), Base::kGivenFeed, Base::kFeed, Base::kFeedBytes);
-  behind_ = exchanges(results_.size(), Base::kResult, Base::kGivenResult, Base::kResultBytes);
+  before_ = exchanges(feeds_, CopiesOf::kFeeds, Base::kGivenFeed, Base::kFeed, Base::kFeedBytes);
+  behind_ = exchanges(results_, CopiesOf::kResults, Base::kResult, Base::kGivenResult, Base::kResultBytes);
   behind_.push_back(prepared(ending(), {{Base::kTimeline, 0, 0}, {Base::kTimeline, 1, 0}}));
   if (is_flat_) {
     merge();
@@ -148,8 +147,9 @@ void Executor::prepare(const std::vector<Step>& steps) {
       }
       next_counters_ += counters_of(step) * sizeof(uint32_t);
     } else if (step.kind == Step::Kind::kCopy) {
-      prepared_[&step].push_back(prepared(
-          copying(1), {address_of(step.operands[0]), address_of(step.results[0]), {Base::kZero, 0, step.bytes}}));
+      prepared_[&step].push_back(
+          prepared(copying(1, CopiesOf::kStep, step.bytes),
+                   {address_of(step.operands[0]), address_of(step.results[0]), {Base::kZero, 0, step.bytes}}));
     }
     for (const std::vector<Step>& region : step.regions) prepare(region);
   }
@@ -168,13 +168,18 @@ Executor::Address Executor::address_of(const Place& place) const {
 }
 
 // The copies of feeds or results.
-std::vector<Executor::Prepared> Executor::exchanges(size_t count, Base from, Base to, Base bytes) const {
+std::vector<Executor::Prepared> Executor::exchanges(const std::vector<Exchanged>& all, CopiesOf what, Base from,
+                                                    Base to, Base bytes) const {
   std::vector<Prepared> launches;
-  for (size_t first = 0; first < count; first += kCopiesOfLaunch) {
-    const size_t own = std::min(count - first, kCopiesOfLaunch);
+  for (size_t first = 0; first < all.size(); first += kCopiesOfLaunch) {
+    const size_t own = std::min(all.size() - first, kCopiesOfLaunch);
     std::vector<Address> addresses;
-    for (size_t i = first; i < first + own; ++i) addresses.insert(addresses.end(), {{from, i}, {to, i}, {bytes, i}});
-    launches.push_back(prepared(copying(own), std::move(addresses)));
+    size_t most_bytes = 0;
+    for (size_t i = first; i < first + own; ++i) {
+      addresses.insert(addresses.end(), {{from, i}, {to, i}, {bytes, i}});
+      most_bytes = std::max(most_bytes, all[i].bytes);
+    }
+    launches.push_back(prepared(copying(own, what, most_bytes), std::move(addresses)));
   }
   return launches;
 }
@@ -198,6 +203,7 @@ void Executor::merge() {
   std::vector<MergedPart> parts;
   size_t pointers = 0, first = 0, first_of_block = 0;  // the first step behind the last barrier, of all and of a block
   std::set<size_t> follows;                            // of the launch that comes next
+  bool awaits_feeds = false;                           // their copies come behind the last barrier
   const auto add = [&](const Prepared& one) {
     all_.push_back(one);
     all_.back().made.follows.assign(follows.begin(), follows.end());
@@ -221,7 +227,7 @@ void Executor::merge() {
     const bool is_full = small.size() == kMostParts || pointers + launch.pointers.size() > kMostPointers;
     if (is_full || !is_small(launch)) end_small();
     if (small.empty()) waiting = Waiting::kAll;
-    if (waiting == Waiting::kAll) first = step;
+    if (waiting == Waiting::kAll) first = step, awaits_feeds = false;
     if (waiting != Waiting::kNone) first_of_block = step;
     const size_t position = all_.size();
     for (const size_t other : others) {
@@ -241,17 +247,18 @@ void Executor::merge() {
 
   std::optional<size_t> feeds;  // the position of their last copies
   for (const Prepared& one : before_) feeds = append(one, 0, Waiting::kNone, {});
-  bool waits_for_feeds = feeds.has_value();
+  awaits_feeds = feeds.has_value();
   std::vector<std::optional<size_t>> of_steps;  // the positions of their last launches
   size_t last_result = 0;
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
     const auto is = [](Place::Kind kind) { return [kind](const Place& place) { return place.kind == kind; }; };
     if (std::any_of(step.results.begin(), step.results.end(), is(Place::Kind::kResult))) last_result = i;
-    Waiting waiting = waits_for_feeds ? Waiting::kAll : Waiting::kNone;
+    Waiting waiting = Waiting::kNone;
     std::vector<size_t> others;
     if (feeds && std::any_of(step.operands.begin(), step.operands.end(), is(Place::Kind::kFeed))) {
       others.push_back(*feeds);
+      if (awaits_feeds) waiting = Waiting::kAll;
     }
     for (const size_t before : step.follows) {
       if (of_steps[before]) others.push_back(*of_steps[before]);
@@ -265,7 +272,6 @@ void Executor::merge() {
       last = append(one, i, waiting, others);
       waiting = is_block(step) ? Waiting::kBlock : Waiting::kAll;
       others = {*last};
-      waits_for_feeds = false;
     }
   }
   // What is behind the steps follows all that nothing else follows.

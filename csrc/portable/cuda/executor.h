@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cuda/codegen/copies.h"
 #include "cuda/copy_stream.h"
 #include "cuda/driver.h"
 #include "cuda/kernel.h"
@@ -78,7 +79,8 @@ class Executor final : public device::Executor {
   Prepared prepared(const Launch& launch, std::vector<Address> addresses) const;
   Address address_of(const device::Place& place) const;
   void upload_constants();
-  std::vector<Prepared> exchanges(size_t count, Base from, Base to, Base bytes) const;
+  std::vector<Prepared> exchanges(const std::vector<Exchanged>& all, CopiesOf what, Base from, Base to,
+                                  Base bytes) const;
   void merge();
   void compile(const std::vector<Prepared*>& launches);
   std::vector<Prepared*> single_launches();

@@ -11,15 +11,29 @@ struct __align__(16) Line { u64 low, high; };
 // The threads begin with `first`.
 __device__ inline void copy_array(const char* from, char* to, i64 bytes, i64 first) {
   const bool aligned = (((u64)from | (u64)to) & 15) == 0;
-  const i64 lines = aligned ? bytes / 16 : 0;
-  for (i64 i = first; i < lines; i += index_step()) ((Line*)to)[i] = ((const Line*)from)[i];
-  for (i64 i = 16 * lines + first; i < bytes; i += index_step()) to[i] = from[i];
+  const i64 lines = aligned ? bytes / 16 : 0, step = index_step();
+  // Several are under way at once.
+#pragma unroll 1
+  for (i64 i = first; i < lines; i += 4 * step) {
+    Line read[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      if (i + k * step < lines) read[k] = ((const Line*)from)[i + k * step];
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      if (i + k * step < lines) ((Line*)to)[i + k * step] = read[k];
+    }
+  }
+#pragma unroll 1
+  for (i64 i = 16 * lines + first; i < bytes; i += step) to[i] = from[i];
 }
 
 // Two small arrays are copied by different threads: each waits for the host's memory once.
-__device__ inline void copy_arrays(char* const* p, int count) {
+__device__ inline void copy_arrays(char* const* p, int count, bool by_last_first) {
   for (int i = 0; i < count; ++i) {
-    const i64 first = i % 2 == 0 ? first_index() : index_step() - 1 - first_index();
+    const bool is_turned = (i % 2 == 1) != by_last_first;
+    const i64 first = is_turned ? index_step() - 1 - first_index() : first_index();
     copy_array(p[3 * i], p[3 * i + 1], (i64)p[3 * i + 2], first);
   }
 }
@@ -35,19 +49,28 @@ __device__ inline void end_run(u64* count, volatile u64* over) {
 
 }  // namespace
 
-const Launch& copying(size_t count) {
+const Launch& copying(size_t count, CopiesOf what, size_t most_bytes) {
   static const std::vector<Launch>& launches = *[] {
     auto* const all = new std::vector<Launch>;
     for (size_t i = 0; i <= kCopiesOfLaunch; ++i) {
-      all->push_back({{kCopies},
-                      "  copy_arrays(p, n[0]);\n",
-                      std::vector<Pointer>(3 * i),
-                      {static_cast<int64_t>(i)},
-                      kMergedBlocks});
+      for (const int64_t by_last_first : {0, 1}) {
+        for (const unsigned blocks : {1U, kMergedBlocks}) {
+          all->push_back({{kCopies},
+                          "  copy_arrays(p, n[0], n[1]);\n",
+                          std::vector<Pointer>(3 * i),
+                          {static_cast<int64_t>(i), by_last_first},
+                          blocks});
+        }
+      }
     }
     return all;
   }();
-  return launches[count];
+  constexpr size_t kBytesOfBlock = 4096;  // a line for each thread
+  // What else is computed while results are copied begins with the first block.
+  const bool by_last_first = what == CopiesOf::kResults;
+  // A step of one block would have to leave the others idle.
+  const bool is_block = what != CopiesOf::kStep && most_bytes <= kBytesOfBlock;
+  return launches[4 * count + (by_last_first ? 2 : 0) + (is_block ? 0 : 1)];
 }
 
 const Launch& ending() {

@@ -7,9 +7,10 @@ namespace alloy::cuda {
 
 inline constexpr size_t kCopiesOfLaunch = 8;
 
-// Copies so many arrays, at most kCopiesOfLaunch. For each: the addresses from which and to which, and the bytes as an
-// address.
-const Launch& copying(size_t count);
+// Copies so many arrays, at most kCopiesOfLaunch, of at most so many bytes. For each: the addresses from which and to
+// which, and the bytes as an address.
+enum class CopiesOf : uint8_t { kStep, kFeeds, kResults };
+const Launch& copying(size_t count, CopiesOf what, size_t most_bytes);
 // Adds 1 to a count and writes it to the host's memory, behind all that was written before. Addresses: of the count,
 // and in the host's memory.
 const Launch& ending();

@@ -1,5 +1,6 @@
 #include "cuda/codegen/merged.h"
 
+#include <algorithm>
 #include <set>
 
 namespace alloy::cuda {
@@ -12,8 +13,11 @@ bool is_small(const Launch& launch) {
 // Numbers are constants of the text, which save the compiler most instructions for indices.
 Launch merged(const std::vector<MergedPart>& parts) {
   Launch all;
-  all.blocks = kMergedBlocks;
-  all.is_cluster = true;
+  for (const MergedPart& part : parts) all.blocks = std::max(all.blocks, part.launch->blocks);
+  const bool waits =
+      std::any_of(parts.begin() + 1, parts.end(), [](const MergedPart& part) { return part.waiting == Waiting::kAll; });
+  all.is_cluster = waits && all.blocks > 1;
+  if (all.is_cluster) all.blocks = kMergedBlocks;
   std::set<std::string_view> libraries;
   std::set<std::string> functions;
   for (const auto& [launch, waiting] : parts) {
@@ -28,7 +32,7 @@ Launch merged(const std::vector<MergedPart>& parts) {
     std::string numbers;
     for (const int64_t number : launch->numbers) numbers += std::to_string(number) + ", ";
     if (waiting != Waiting::kNone && !all.body.empty()) {
-      all.body += waiting == Waiting::kAll ? "  cluster_barrier();\n" : "  __syncthreads();\n";
+      all.body += waiting == Waiting::kAll && all.is_cluster ? "  cluster_barrier();\n" : "  __syncthreads();\n";
     }
     all.body += "  {\n    const i64 n[] = {" + numbers + "0};\n    " + function + "(p + " +
                 std::to_string(all.pointers.size()) + ", n);\n  }\n";

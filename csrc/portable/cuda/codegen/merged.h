@@ -7,7 +7,7 @@
 
 namespace alloy::cuda {
 
-// The blocks of a merged launch are a cluster, whose barriers are quick.
+// The blocks of a merged launch in which all must wait for all: they are a cluster, whose barriers are quick.
 inline constexpr unsigned kMergedBlocks = 8;
 
 // True if the launch is so small that it takes about as long as beginning it.
