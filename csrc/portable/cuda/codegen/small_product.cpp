@@ -43,7 +43,13 @@ struct SmallTile {
   }
 };
 
-// A block computes 16 x 16 elements at a time, a thread one of them.
+// The value of the thread of this warp whose number differs in this bit.
+__device__ inline float from_partner(float own, int bit) {
+  return __uint_as_float(__shfl_sync(0xffffffffu, __float_as_uint(own), (int)threadIdx.x % 32 ^ bit));
+}
+
+// A block computes 16 x 16 elements at a time. Four neighbouring threads sum every fourth four of terms of the same 2 x 2
+// elements, since reading shared memory takes longest; then each adds the sums of one of them. So a warp has two rows.
 template <class A, class B, class Places, class Read, class Write>
 __device__ inline void small_product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                      const ProductSize& size) {
@@ -51,20 +57,24 @@ __device__ inline void small_product(const A& a, const B& b, const Places& place
   float(*const right)[68] = left + 16;
   const int rows = size.rows, columns = size.columns, inner = size.inner;
   const unsigned across = (columns + 15) / 16, tiles = across * ((rows + 15) / 16), all = tiles * (int)size.matrices;
-  const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-  for (unsigned block = blockIdx.x; block < all; block += gridDim.x) {
+  // Fours of terms, and columns, in an order in which threads that read at once read different banks.
+  const int part = threadIdx.x % 4, x = threadIdx.x / 8 % 4 + threadIdx.x / 4 % 2 * 4, y = threadIdx.x / 32;
+  const bool is_right = part % 2 == 1, is_low = part / 2 == 1;
+  // Functions of one block beside this one in a merged launch have the first block.
+  const unsigned first = all > 1 ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  for (unsigned block = first; block < all; block += gridDim.x) {
     const unsigned matrix = block / tiles, tile = block % tiles;
     const int first_row = 16 * (tile / across), first_column = 16 * (tile % across);
     SmallTile<A> next_left;
     SmallTile<B> next_right;
     next_left.read(a, matrix, first_row, rows - first_row, 0, inner);
     next_right.read(b, matrix, first_column, columns - first_column, 0, inner);
-    const int row = first_row + y, column = first_column + x;
+    const int row = first_row + y + (is_low ? 8 : 0), column = first_column + x + (is_right ? 8 : 0);
     const bool is_inside = row < rows && column < columns;
     const i64 at = is_inside ? places.row(matrix, row) + places.column(matrix, column) : 0;
     decltype(read(0)) got;
     if (is_inside) got = read(at);
-    float4 sums = make_float4(0, 0, 0, 0);
+    float sums[2][2] = {};
     for (int k = 0; k < inner; k += 64) {
       const int rest = inner - k;
       __syncthreads();
@@ -75,16 +85,30 @@ __device__ inline void small_product(const A& a, const B& b, const Places& place
         next_left.read(a, matrix, first_row, rows - first_row, k + 64, rest - 64);
         next_right.read(b, matrix, first_column, columns - first_column, k + 64, rest - 64);
       }
-#pragma unroll 8
-      for (int i = 0; i < (rest < 64 ? rest : 64); i += 4) {
-        const float4 of_row = *(const float4*)(left[y] + i), of_column = *(const float4*)(right[x] + i);
-        sums.x += of_row.x * of_column.x;
-        sums.y += of_row.y * of_column.y;
-        sums.z += of_row.z * of_column.z;
-        sums.w += of_row.w * of_column.w;
+#pragma unroll 4
+      for (int i = 0; i < (rest < 64 ? rest : 64); i += 16) {
+        float4 of_row[2], of_column[2];
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          of_row[half] = *(const float4*)(left[y + 8 * half] + i + 4 * part);
+          of_column[half] = *(const float4*)(right[x + 8 * half] + i + 4 * part);
+        }
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+#pragma unroll
+          for (int c = 0; c < 2; ++c) {
+            sums[r][c] += of_row[r].x * of_column[c].x;
+            sums[r][c] += of_row[r].y * of_column[c].y;
+            sums[r][c] += of_row[r].z * of_column[c].z;
+            sums[r][c] += of_row[r].w * of_column[c].w;
+          }
+        }
       }
     }
-    if (is_inside) write(at, got, (sums.x + sums.y) + (sums.z + sums.w));
+    const float upper = (is_right ? sums[0][1] : sums[0][0]) + from_partner(is_right ? sums[0][0] : sums[0][1], 1);
+    const float lower = (is_right ? sums[1][1] : sums[1][0]) + from_partner(is_right ? sums[1][0] : sums[1][1], 1);
+    const float sum = (is_low ? lower : upper) + from_partner(is_low ? upper : lower, 2);
+    if (is_inside) write(at, got, sum);
   }
 }
 )cuda";
