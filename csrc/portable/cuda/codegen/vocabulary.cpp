@@ -354,12 +354,20 @@ const bool kHasClusters = true;
 __device__ inline void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+// The same for what was written to memory: one thread waits until it can be seen, which takes less time than if all did.
+__device__ inline void merged_barrier() {
+  __syncthreads();
+  if (threadIdx.x == 0) asm volatile("fence.acq_rel.cluster;" ::: "memory");
+  __syncwarp();
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
 // Waits for the launches that this one follows.
 __device__ inline void begin_launch() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 #else
 #define ALLOY_CLUSTER(blocks, rows)
 const bool kHasClusters = false;
 __device__ inline void cluster_barrier() { __syncthreads(); }
+__device__ inline void merged_barrier() { __syncthreads(); }
 __device__ inline void begin_launch() {}
 #endif
 )cuda";
