@@ -1,6 +1,6 @@
 // `fused` ops with values for each row of their shape, such as reductions and softmax along the last axis and what is
-// computed from them. A block, or for a short row a warp, computes a row, and its threads keep their elements of all
-// values in registers.
+// computed from them. A block, or for a short row a warp or half of one, computes a row, and its threads keep their
+// elements of all values in registers.
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
@@ -20,14 +20,16 @@ using ir::Value;
 
 // The longest rows.
 constexpr int64_t kMostInRow = 2048;
-// The longest rows that a warp computes.
-constexpr int64_t kMostOfWarp = 128;
+// The longest rows that half a warp, or a warp computes.
+constexpr int64_t kMostOfHalf = 16, kMostOfWarp = 128;
 
 constexpr char kRows[] = R"cuda(
-// THREADS neighbouring threads compute a row: a warp, or a block of 256.
-template <int THREADS>
+// THREADS neighbouring threads compute a row: a half or a whole warp, or a block of 256. The first BUSY of them have
+// elements. All threads of a warp take part while one of them has a row.
+template <int THREADS, int BUSY>
 struct RowThreads {
   static const int kThreads = THREADS, kAtOnce = 256 / THREADS;  // rows of a block
+  static const int kOfWarp = THREADS < 32 ? 32 / THREADS : 1;
   __device__ static int thread() { return threadIdx.x % THREADS; }
   __device__ static i64 first_row() { return (i64)blockIdx.x * kAtOnce + threadIdx.x / THREADS; }
   __device__ static i64 row_step() { return (i64)gridDim.x * kAtOnce; }
@@ -35,8 +37,8 @@ struct RowThreads {
   __device__ static A merged(A own, const Merge& merge) {
     if (THREADS > 32) return merged_in_block(own, (A*)shared_memory<256 * 8>(), merge);
 #pragma unroll
-    for (int by = 16; by > 0; by /= 2) own = merge(own, from_neighbour(own, by));
-    return from_first(own);
+    for (int by = BUSY / 2; by > 0; by /= 2) own = merge(own, from_neighbour(own, by));
+    return from_first<THREADS>(own);
   }
 };
 )cuda";
@@ -106,7 +108,7 @@ class RowsWriter {
     length_ = dims.back();
     rows_ = shape_.element_count() / length_;
     launch_.numbers = {rows_, length_};
-    threads_ = length_ <= kMostOfWarp ? 32 : 256;
+    threads_ = length_ <= kMostOfHalf ? 16 : length_ <= kMostOfWarp ? 32 : 256;
     launch_.blocks = blocks_for(rows_ * threads_);
   }
 
@@ -120,20 +122,24 @@ class RowsWriter {
           "(" + element_of(results[i].dtype()) + "*)p[" + std::to_string(launch_.pointers.size()) + "]";
       launch_.pointers.push_back(result(i));
       if (is_whole(results[i])) {
-        writer_.text += for_elements("      if (at(k) < n[1]) store(" + to + ", row * n[1] + at(k), " +
+        writer_.text += for_elements("      if (is_there && at(k) < n[1]) store(" + to + ", row * n[1] + at(k), " +
                                      array(results[i]) + "[k]);\n");
       } else {
-        writer_.text += "    if (Threads::thread() == 0) store(" + to + ", row, " + writer_.name(results[i]) + ");\n";
+        writer_.text +=
+            "    if (is_there && Threads::thread() == 0) store(" + to + ", row, " + writer_.name(results[i]) + ");\n";
         writes_rows = true;
       }
     }
     const auto count = std::bit_ceil(static_cast<uint64_t>((length_ + threads_ - 1) / threads_));
+    const auto busy = std::bit_ceil(static_cast<uint64_t>(std::min(length_, threads_)));
     launch_.body = filled(
-        "  typedef RowThreads<@> Threads;\n"
+        "  typedef RowThreads<@, @> Threads;\n"
         "  const int kCount = @;\n"
         "  const auto at = [](int k) { return (i64)(Threads::thread() + k * Threads::kThreads); };\n"
-        "  for (i64 row = Threads::first_row(); row < n[0]; row += Threads::row_step()) {\n@  }\n",
-        {std::to_string(threads_), std::to_string(count), writer_.text});
+        "  for (i64 own = Threads::first_row(); own - own % Threads::kOfWarp < n[0]; own += Threads::row_step()) {\n"
+        "    const bool is_there = own < n[0];\n"
+        "    const i64 row = is_there ? own : n[0] - 1;\n@  }\n",
+        {std::to_string(threads_), std::to_string(busy), std::to_string(count), writer_.text});
     launch_.libraries = writer_.libraries;
     launch_.libraries.push_back(kRows);
     Code code;

@@ -306,14 +306,14 @@ __device__ inline A from_neighbour(A own, int by) {
   return own;
 }
 
-// The value of the first thread of this warp.
-template <class A>
+// The value of the first thread of this warp, or of so many neighbours.
+template <int COUNT = 32, class A>
 __device__ inline A from_first(A own) {
   const int kWords = (sizeof(A) + 3) / 4;
   unsigned words[kWords] = {};
   memcpy(words, &own, sizeof(A));
 #pragma unroll
-  for (int i = 0; i < kWords; ++i) words[i] = __shfl_sync(0xffffffffu, words[i], 0);
+  for (int i = 0; i < kWords; ++i) words[i] = __shfl_sync(0xffffffffu, words[i], threadIdx.x % 32 / COUNT * COUNT);
   memcpy(&own, words, sizeof(A));
   return own;
 }
