@@ -49,6 +49,16 @@ def weights_gradient(x, g):
     )
 
 
+def max_pool_gradient(x, g):
+    """The gradient of windows of 3 x 3 elements that move by one, with padding "same"."""
+    window = {"size": (3, 3), "strides": (1, 1), "padding": "same"}
+    taken = ref.windows(x, **window, fill=-np.inf)
+    taken = taken.reshape(*taken.shape[:3], 9, -1)
+    places = ref.windows(np.arange(x.size, dtype=float).reshape(x.shape), **window, fill=-1).reshape(taken.shape)
+    winners = np.take_along_axis(places, taken.argmax(3, keepdims=True), 3).astype(int)
+    return np.bincount(winners.ravel(), g.ravel(), x.size).reshape(x.shape)
+
+
 def halves(x, w, r):
     return al.cast(al.cast(x @ w, "float16") + al.cast(r, "float16"), "float32")
 
@@ -227,6 +237,13 @@ ROWS = [
             (x == x.reshape(2, 2, 2, 3, 2, 8).max((2, 4)).repeat(2, 1).repeat(2, 2)) * relu(g).repeat(2, 1).repeat(2, 2)
             + 2 * x
         ],
+        1,
+    ),
+    Row(
+        "the gradient of many windows",
+        ((4, 64, 64, 8), (4, 64, 64, 8)),
+        lambda x, g: [gradient(al.max_pool2d(x, window=(3, 3), strides=(1, 1), padding="same"), g, x) + 2.0 * x],
+        lambda x, g: [max_pool_gradient(x, g) + 2 * x],
         1,
     ),
     Row(

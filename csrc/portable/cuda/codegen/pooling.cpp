@@ -23,6 +23,7 @@ template <class I> __device__ inline I most(I a, I b) { return a > b ? a : b; }
 template <int WIDTH> struct Neighbours { float x[WIDTH]; };
 __device__ inline float single(const Neighbours<1>& all) { return all.x[0]; }
 __device__ inline Four<float> single(const Neighbours<4>& all) { return {all.x[0], all.x[1], all.x[2], all.x[3]}; }
+template <class T, int WIDTH> struct __align__(WIDTH * sizeof(T)) Tapped { T x[WIDTH]; };
 template <int WIDTH>
 __device__ inline Neighbours<WIDTH> neighbours(const float* from) {
   Neighbours<WIDTH> all;
@@ -66,6 +67,8 @@ struct Span {
 // inner axis. T0 to T3 are the taps, and loops over them are straight code; or else T0 is 0.
 template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3>
 struct Pooling {
+  typedef I Index;
+  static const int kWidth = WIDTH, kUnroll = T0 > 0 ? 64 : 1;
   I outer, inner, source_outer, result_outer;
   PoolAxis<I> axes[4];
 
@@ -78,7 +81,8 @@ struct Pooling {
       const i64* const m = n + 4 + 6 * (at < 0 ? 0 : at);
       const W* const w = window + 3 * (at < 0 ? 0 : at);
       axes[k] = PoolAxis<I>{1, 1, 0, 0, 0, 0, 1, 1, 1};
-      if (at >= 0) axes[k] = PoolAxis<I>{(I)m[0], (I)m[1], (I)m[2], (I)m[3], (I)m[4], (I)m[5], (I)w[0], (I)w[1], (I)w[2]};
+      if (at < 0) continue;
+      axes[k] = PoolAxis<I>{(I)m[0], (I)m[1], (I)m[2], (I)m[3], (I)m[4], (I)m[5], (I)w[0], (I)w[1], (I)w[2]};
     }
   }
 
@@ -162,6 +166,17 @@ struct Pooling {
     }
   }
 
+  // The tap of a window on an element of the source, along an axis and of all.
+  __device__ I tap(int k, I own, I position) const {
+    return divided(own + axes[k].before - position * axes[k].stride, axes[k].dilation);
+  }
+  __device__ I tap(const I* own, const I* position) const {
+    I number = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) number = number * axes[k].taps + tap(k, own[k], position[k]);
+    return number;
+  }
+
   // Calls f(position) for all windows over an element of the source.
   template <class F>
   __device__ void for_each_window(const I* own, const F& f) const {
@@ -175,8 +190,7 @@ struct Pooling {
     }
     // Its tap must lie on the element.
     const auto misses = [&](int k) {
-      const I distance = own[k] + axes[k].before - at[k] * axes[k].stride;
-      return divided(distance, axes[k].dilation) * axes[k].dilation != distance;
+      return tap(k, own[k], at[k]) * axes[k].dilation != own[k] + axes[k].before - at[k] * axes[k].stride;
     };
 #pragma unroll 1
     for (at[0] = first[0]; at[0] <= last[0]; ++at[0]) {
@@ -198,15 +212,16 @@ struct Pooling {
 };
 
 // The first NaN wins, or else the first of the greatest.
-template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3>
-__device__ inline void max_pool(const float* x, float* y, const Pooling<I, WIDTH, RANK, T0, T1, T2, T3>& c) {
+template <class P>
+__device__ inline void max_pool(const float* x, float* y, const P& c) {
+  typedef typename P::Index I;
   c.for_each_result([&](const I* at, I from, I to) {
-    Neighbours<WIDTH> greatest;
+    Neighbours<P::kWidth> greatest;
     for (float& value : greatest.x) value = -infinity();
-    c.template for_each_tap<(T0 > 0 ? 64 : 1)>(at, [&](I place, I, bool) {
-      const Neighbours<WIDTH> values = neighbours<WIDTH>(x + from + place);
+    c.template for_each_tap<P::kUnroll>(at, [&](I place, I, bool) {
+      const Neighbours<P::kWidth> values = neighbours<P::kWidth>(x + from + place);
 #pragma unroll
-      for (int e = 0; e < WIDTH; ++e) {
+      for (int e = 0; e < P::kWidth; ++e) {
         const float own = greatest.x[e];
         greatest.x[e] = (own == own) & !(values.x[e] <= own) ? values.x[e] : own;
       }
@@ -215,13 +230,14 @@ __device__ inline void max_pool(const float* x, float* y, const Pooling<I, WIDTH
   });
 }
 
-template <class I, int RANK, int T0, int T1, int T2, int T3>
+template <class P>
 __device__ inline void max_pool(const float* x, float* y, int* indices, i64 modulus, bool local,
-                                const Pooling<I, 1, RANK, T0, T1, T2, T3>& c) {
+                                const P& c) {
+  typedef typename P::Index I;
   c.for_each_result([&](const I* at, I from, I to) {
     float greatest = -infinity();
     i64 index = -1;
-    c.template for_each_tap<(T0 > 0 ? 64 : 1)>(at, [&](I place, I tap, bool) {
+    c.template for_each_tap<P::kUnroll>(at, [&](I place, I tap, bool) {
       const float value = x[from + place];
       if (greatest == greatest && (index < 0 || !(value <= greatest))) {
         greatest = value;
@@ -233,15 +249,16 @@ __device__ inline void max_pool(const float* x, float* y, int* indices, i64 modu
   });
 }
 
-template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3>
+template <class P>
 __device__ inline void avg_pool(const float* x, float* y, bool with_padding,
-                                const Pooling<I, WIDTH, RANK, T0, T1, T2, T3>& c) {
+                                const P& c) {
+  typedef typename P::Index I;
   c.for_each_result([&](const I* at, I from, I to) {
-    Neighbours<WIDTH> sums = {};
-    c.template for_each_tap<(T0 > 0 ? 64 : 1)>(at, [&](I place, I, bool is_inside) {
-      const Neighbours<WIDTH> values = neighbours<WIDTH>(x + from + place);
+    Neighbours<P::kWidth> sums = {};
+    c.template for_each_tap<P::kUnroll>(at, [&](I place, I, bool is_inside) {
+      const Neighbours<P::kWidth> values = neighbours<P::kWidth>(x + from + place);
 #pragma unroll
-      for (int e = 0; e < WIDTH; ++e) sums.x[e] += is_inside ? values.x[e] : 0;
+      for (int e = 0; e < P::kWidth; ++e) sums.x[e] += is_inside ? values.x[e] : 0;
     });
     const float divisor = c.divisor(at, with_padding);
     for (float& sum : sums.x) sum /= divisor;
@@ -249,60 +266,106 @@ __device__ inline void avg_pool(const float* x, float* y, bool with_padding,
   });
 }
 
+// The tap of each window that has the element of max_pool(), or -1.
+template <class T, class P>
+__device__ inline void max_pool_taps(const float* x, T* taps, const P& c) {
+  typedef typename P::Index I;
+  c.for_each_result([&](const I* at, I from, I to) {
+    Neighbours<P::kWidth> greatest;
+    for (float& value : greatest.x) value = -infinity();
+    Tapped<T, P::kWidth> found;
+    for (T& tap : found.x) tap = (T)-1;
+    c.template for_each_tap<P::kUnroll>(at, [&](I place, I tap, bool) {
+      const Neighbours<P::kWidth> values = neighbours<P::kWidth>(x + from + place);
+#pragma unroll
+      for (int e = 0; e < P::kWidth; ++e) {
+        const float own = greatest.x[e];
+        const bool wins = (own == own) & ((found.x[e] == (T)-1) | !(values.x[e] <= own));
+        greatest.x[e] = wins ? values.x[e] : own;
+        found.x[e] = wins ? (T)tap : found.x[e];
+      }
+    });
+    *(Tapped<T, P::kWidth>*)(taps + to + c.result(at)) = found;
+  });
+}
+
 // Each element of the source sums what the windows over it give: an element of the incoming gradient, if it is the
 // first NaN of the window, or else the first of the greatest elements.
-template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3, class Read, class Write>
-__device__ inline void max_pool_gradient(const float* g, const float* x, const Pooling<I, WIDTH, RANK, T0, T1, T2, T3>& c,
+template <class P, class Read, class Write>
+__device__ inline void max_pool_gradient(const float* g, const float* x, const P& c,
                                          const Read& read, const Write& write) {
+  typedef typename P::Index I;
   c.for_each_source([&](const I* at, I from, I to) {
     const I own_place = c.source(at);
     const float* const source = x + from;
     const auto before = read(from + own_place);
-    const Neighbours<WIDTH> own = neighbours<WIDTH>(source + own_place);
-    Neighbours<WIDTH> sums = {};
+    const Neighbours<P::kWidth> own = neighbours<P::kWidth>(source + own_place);
+    Neighbours<P::kWidth> sums = {};
     bool has_nan = false;
 #pragma unroll
-    for (int e = 0; e < WIDTH; ++e) has_nan = has_nan | (own.x[e] != own.x[e]);
+    for (int e = 0; e < P::kWidth; ++e) has_nan = has_nan | (own.x[e] != own.x[e]);
     c.for_each_window(at, [&](const I* position) {
-      const Neighbours<WIDTH> gradients = neighbours<WIDTH>(g + to + c.result(position));
-      bool loses[WIDTH] = {};
-      c.template for_each_tap<(T0 > 0 ? 64 : 1)>(position, [&](I place, I, bool) {
-        const Neighbours<WIDTH> values = neighbours<WIDTH>(source + place);
+      const Neighbours<P::kWidth> gradients = neighbours<P::kWidth>(g + to + c.result(position));
+      bool loses[P::kWidth] = {};
+      c.template for_each_tap<P::kUnroll>(position, [&](I place, I, bool) {
+        const Neighbours<P::kWidth> values = neighbours<P::kWidth>(source + place);
         const bool is_earlier = place < own_place;
 #pragma unroll
-        for (int e = 0; e < WIDTH; ++e) {
+        for (int e = 0; e < P::kWidth; ++e) {
           loses[e] = loses[e] | !(values.x[e] <= own.x[e]) | (is_earlier & (values.x[e] == own.x[e]));
         }
       });
       if (has_nan) {
 #pragma unroll
-        for (int e = 0; e < WIDTH; ++e) loses[e] = loses[e] & (own.x[e] == own.x[e]);
+        for (int e = 0; e < P::kWidth; ++e) loses[e] = loses[e] & (own.x[e] == own.x[e]);
         c.template for_each_tap<1>(position, [&](I place, I, bool) {
-          const Neighbours<WIDTH> values = neighbours<WIDTH>(source + place);
+          const Neighbours<P::kWidth> values = neighbours<P::kWidth>(source + place);
           const bool is_earlier = place < own_place;
 #pragma unroll
-          for (int e = 0; e < WIDTH; ++e) loses[e] = loses[e] | (is_earlier & (values.x[e] != values.x[e]));
+          for (int e = 0; e < P::kWidth; ++e) loses[e] = loses[e] | (is_earlier & (values.x[e] != values.x[e]));
         });
       }
 #pragma unroll
-      for (int e = 0; e < WIDTH; ++e) sums.x[e] += loses[e] ? 0 : gradients.x[e];
+      for (int e = 0; e < P::kWidth; ++e) sums.x[e] += loses[e] ? 0 : gradients.x[e];
     });
     write(from + own_place, before, single(sums));
   });
 }
 
-template <class I, int WIDTH, int RANK, int T0, int T1, int T2, int T3, class Read, class Write>
-__device__ inline void avg_pool_gradient(const float* g, bool with_padding, const Pooling<I, WIDTH, RANK, T0, T1, T2, T3>& c,
-                                         const Read& read, const Write& write) {
+// The same if the taps of max_pool_taps() are known.
+template <class T, class P, class Read, class Write>
+__device__ inline void max_pool_gradient_of_taps(const float* g, const T* taps, const P& c, const Read& read,
+                                                 const Write& write) {
+  typedef typename P::Index I;
   c.for_each_source([&](const I* at, I from, I to) {
     const I own_place = c.source(at);
     const auto before = read(from + own_place);
-    Neighbours<WIDTH> sums = {};
+    Neighbours<P::kWidth> sums = {};
     c.for_each_window(at, [&](const I* position) {
-      const Neighbours<WIDTH> gradients = neighbours<WIDTH>(g + to + c.result(position));
+      const I place = to + c.result(position);
+      const Neighbours<P::kWidth> gradients = neighbours<P::kWidth>(g + place);
+      const Tapped<T, P::kWidth> found = *(const Tapped<T, P::kWidth>*)(taps + place);
+      const T own = (T)c.tap(at, position);
+#pragma unroll
+      for (int e = 0; e < P::kWidth; ++e) sums.x[e] += found.x[e] == own ? gradients.x[e] : 0;
+    });
+    write(from + own_place, before, single(sums));
+  });
+}
+
+template <class P, class Read, class Write>
+__device__ inline void avg_pool_gradient(const float* g, bool with_padding, const P& c,
+                                         const Read& read, const Write& write) {
+  typedef typename P::Index I;
+  c.for_each_source([&](const I* at, I from, I to) {
+    const I own_place = c.source(at);
+    const auto before = read(from + own_place);
+    Neighbours<P::kWidth> sums = {};
+    c.for_each_window(at, [&](const I* position) {
+      const Neighbours<P::kWidth> gradients = neighbours<P::kWidth>(g + to + c.result(position));
       const float divisor = c.divisor(position, with_padding);
 #pragma unroll
-      for (int e = 0; e < WIDTH; ++e) sums.x[e] += gradients.x[e] / divisor;
+      for (int e = 0; e < P::kWidth; ++e) sums.x[e] += gradients.x[e] / divisor;
     });
     write(from + own_place, before, single(sums));
   });
@@ -313,6 +376,8 @@ __device__ inline void avg_pool_gradient(const float* g, bool with_padding, cons
 struct Pooled {
   int width = 1;                 // neighbours that a thread has
   std::vector<int64_t> numbers;  // of Pooling
+  int64_t taps = 1;              // of a window
+  bool is_known;                 // loops over taps are straight code
   std::string object;            // a declaration of the Pooling c
 
   Pooled(const Op& op, const Dims& x, const Dims& y, int most_width);
@@ -336,7 +401,7 @@ Pooled::Pooled(const Op& op, const Dims& x, const Dims& y, int most_width) {
   const int64_t before = axes[first], behind = axes[last] + 1, inner = count_of(x, behind, x.size());
   if (most_width == 4 && behind < x.size() && x.back() % 4 == 0) width = 4;
   numbers = {count_of(x, 0, before), inner / width, count_of(x, before, x.size()), count_of(y, before, y.size())};
-  int64_t taps = 1, greatest = std::max(count_of(x), count_of(y));
+  int64_t greatest = std::max(count_of(x), count_of(y));
   std::string window, all_taps;
   std::vector<int64_t> window_numbers;
   for (int64_t i = last - first; i < 3; ++i) all_taps += "1, ";
@@ -353,7 +418,7 @@ Pooled::Pooled(const Op& op, const Dims& x, const Dims& y, int most_width) {
     greatest = std::max(greatest, y[axis] * w.stride + w.effective() + x[axis] + w.before + w.after);
   }
   constexpr int64_t kMostTaps = 32, kMostOfInt = 1 << 30;
-  const bool is_known = taps <= kMostTaps;
+  is_known = taps <= kMostTaps;
   const std::string given = is_known ? "window" : "n + " + std::to_string(numbers.size());
   if (!is_known) numbers.insert(numbers.end(), window_numbers.begin(), window_numbers.end());
   object = (is_known ? "  const int window[] = {" + window + "};\n" : "") +
@@ -401,12 +466,25 @@ Code code_of_pooling_gradient(const Op& op, const Maker& finish) {
   if (count_of(x) == 0) return code;
   const bool is_max = op.code == OpCode::max_pool2d_gradient || op.code == OpCode::max_pool4d_gradient;
   const Pooled pooled(op, x, y, 4);
-  Launch launch = launch_for(count_of(x) / pooled.width, {kPooling}, "", {operand(0), operand(1)}, pooled.numbers);
-  if (!is_max) launch.pointers = {operand(0)};
-  launch.body = pooled.object +
-                (is_max ? "  max_pool_gradient((const float*)p[0], (const float*)p[1], c, "
-                        : "  avg_pool_gradient((const float*)p[0], " + with_padding(op) + ", c, ") +
-                add(launch, finish, pooled.width) + ");\n";
+  Launch launch = launch_for(count_of(x) / pooled.width, {kPooling}, "", {operand(0)}, pooled.numbers);
+  std::string call = "avg_pool_gradient((const float*)p[0], " + with_padding(op);
+  if (is_max) {
+    // Each element looks for the greatest of all windows over it, or of many windows one launch finds it before.
+    constexpr int64_t kMany = 1 << 20;
+    const bool is_found_before = count_of(y) > 0 && (!pooled.is_known || count_of(y) * pooled.taps > kMany);
+    const std::string type = pooled.is_known ? "unsigned char" : "int";
+    call = is_found_before ? "max_pool_gradient_of_taps((const float*)p[0], (const " + type + "*)p[1]"
+                           : "max_pool_gradient((const float*)p[0], (const float*)p[1]";
+    launch.pointers.push_back(is_found_before ? scratch(0) : operand(1));
+    if (is_found_before) {
+      code.scratch = static_cast<size_t>(count_of(y)) * (pooled.is_known ? 1 : sizeof(int));
+      code.launches.push_back(
+          launch_for(count_of(y) / pooled.width, {kPooling},
+                     pooled.object + "  max_pool_taps((const float*)p[0], (" + type + "*)p[1], c);\n",
+                     {operand(1), scratch(0)}, pooled.numbers));
+    }
+  }
+  launch.body = pooled.object + "  " + call + ", c, " + add(launch, finish, pooled.width) + ");\n";
   code.launches.push_back(std::move(launch));
   return code;
 }
