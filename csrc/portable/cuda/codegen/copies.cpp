@@ -66,7 +66,7 @@ const Launch& copying(size_t count, CopiesOf what, size_t most_bytes) {
     return all;
   }();
   constexpr size_t kBytesOfBlock = 4096;  // a line for each thread
-  // What else is computed while results are copied begins with the first block.
+  // Reductions of one block, while results are copied, have the first block.
   const bool by_last_first = what == CopiesOf::kResults;
   // A step of one block would have to leave the others idle.
   const bool is_block = what != CopiesOf::kStep && most_bytes <= kBytesOfBlock;

@@ -244,17 +244,18 @@ class RowsWriter {
     add_library(kRowSoftmax);
     if (softmaxes_.insert(x).second)
       writer_.line("const RowSoftmax<Threads, kCount> " + row + "(" + array(x) + ", n[1], at)");
+    // The logarithm and the quotient of the sum are exact enough as floats, and take much less time.
     const std::string distance = array(x) + "[k] - " + row + ".greatest";
     if (op.code == OpCode::softmax_cross_entropy) {
       const std::string label = array(op.operands[1]) + "[k]", sum = "log_sum_" + own;
-      writer_.line("const double " + sum + " = log1p(" + row + ".others)");
+      writer_.line("const float " + sum + " = log1pf((float)" + row + ".others)");
       const std::string term = label + " == 0 ? 0 : -" + label + " * ((double)(" + distance + ") - " + sum + ")";
       writer_.line("const float " + own + " = (float)" + folded({"0", "a + b", "double"}, "loss_" + own, term));
       return;
     }
     const bool is_log = op.code == OpCode::log_softmax;
-    writer_.line("const float factor_" + own + " = (float)" +
-                 (is_log ? "log1p(" + row + ".others)" : "(1 / (1 + " + row + ".others))"));
+    writer_.line("const float factor_" + own + " = " +
+                 (is_log ? "log1pf((float)" + row + ".others)" : "1 / (1 + (float)" + row + ".others)"));
     writer_.line("float " + array(op.result()) + "[kCount]");
     writer_.text +=
         for_elements("      " + array(op.result()) + "[k] = " +
