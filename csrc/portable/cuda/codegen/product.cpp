@@ -657,6 +657,9 @@ struct Division {
 // gets the results uses so many arrays.
 Division division_of(const Product& product, const Product::Share& share, size_t arrays) {
   constexpr int64_t kProcessors = 132, kLeastTerms = 64, kMostParts = 64;
+  // The blocks of a cluster lie in one of several groups of processors. Those that are left over in each group only
+  // matter where a processor has no room for more than one or two blocks.
+  constexpr int64_t kProcessorsOfClusters = 112;
   // The time for beginning and ending a tile, and for reading an element of a part that another block wrote, in terms;
   // and for waiting for the other blocks, or those of a cluster, in terms of elements.
   constexpr double kTermsOfTile = 64, kTermsOfPart = 25, kWaiting = 5e5, kWaitingInCluster = 2e5;
@@ -670,7 +673,9 @@ Division division_of(const Product& product, const Product::Share& share, size_t
                            ((product.columns + tile.columns - 1) / tile.columns) * product.matrices;
     const int64_t most_parts = std::max(least_parts, std::min(share.inner / kLeastTerms, kMostParts));
     for (int64_t parts = least_parts; parts <= most_parts; ++parts) {
-      const int64_t rounds = (blocks * parts + kProcessors - 1) / kProcessors;
+      const bool is_tight = forms_cluster(parts) && tile.resident == 1;
+      const int64_t processors = is_tight ? kProcessorsOfClusters : kProcessors;
+      const int64_t rounds = (blocks * parts + processors - 1) / processors;
       const double time_of_rounds =
           static_cast<double>(rounds) + (rounds % 2 == 1 && tile.threads == 128 ? kAlone - 1 : 0);
       const auto terms = static_cast<double>((share.inner + parts - 1) / parts), all = static_cast<double>(arrays);
