@@ -471,146 +471,144 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
   const i64 begin = blockIdx.y * length;
   const i64 end = begin + length < size.inner ? begin + length : size.inner;
   const int steps = end <= begin ? 0 : (int)((end - begin + kTerms - 1) / kTerms);
+  const i64 block = blockIdx.x;
+  // Blocks that run at once compute tiles of a few rows, so that they read the same lines of both matrices.
+  const i64 kBand = 8, matrix = quotient(block, down * across), tile = block - matrix * down * across;
+  const i64 band = quotient(tile, kBand * across), in_band = tile - band * kBand * across;
+  const i64 height = down - band * kBand < kBand ? down - band * kBand : kBand;
+  const i64 tile_column = quotient(in_band, height);
+  const i64 first_row = (band * kBand + in_band - tile_column * height) * kRows,
+            first_column = tile_column * kColumns;
+  float sums[ROWS][COLUMNS][4][8] = {};
   {
-    const i64 block = blockIdx.x;
-    // Blocks that run at once compute tiles of a few rows, so that they read the same lines of both matrices.
-    const i64 kBand = 8, matrix = quotient(block, down * across), tile = block - matrix * down * across;
-    const i64 band = quotient(tile, kBand * across), in_band = tile - band * kBand * across;
-    const i64 height = down - band * kBand < kBand ? down - band * kBand : kBand;
-    const i64 tile_column = quotient(in_band, height);
-    const i64 first_row = (band * kBand + in_band - tile_column * height) * kRows,
-              first_column = tile_column * kColumns;
-    float sums[ROWS][COLUMNS][4][8] = {};
-    {
-      TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
-      TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
+    TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
+    TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
 #pragma unroll
-      for (int i = 0; i < kStages - 1; ++i) {
-        left.load(of_left + i * kBytes);
-        right.load(of_right + i * kBytes);
-        end_copies();
-      }
-      unsigned used = 0, unused = (kStages - 1) * kBytes;
+    for (int i = 0; i < kStages - 1; ++i) {
+      left.load(of_left + i * kBytes);
+      right.load(of_right + i * kBytes);
+      end_copies();
+    }
+    unsigned used = 0, unused = (kStages - 1) * kBytes;
 #pragma unroll 1
-      for (int step = 0; step < steps; ++step) {
-        wait_for_copies<kStages - 2>();
-        __syncthreads();
-        Factors of_columns[COLUMNS];
+    for (int step = 0; step < steps; ++step) {
+      wait_for_copies<kStages - 2>();
+      __syncthreads();
+      Factors of_columns[COLUMNS];
 #pragma unroll
-        for (int j = 0; j < COLUMNS; ++j) of_columns[j] = Factors(read_right.read(used, 32 * j));
-        typename Factors::Read next = read_left.read(used, 0);
-        left.load(of_left + unused);
-        right.load(of_right + unused);
-        end_copies();
+      for (int j = 0; j < COLUMNS; ++j) of_columns[j] = Factors(read_right.read(used, 32 * j));
+      typename Factors::Read next = read_left.read(used, 0);
+      left.load(of_left + unused);
+      right.load(of_right + unused);
+      end_copies();
 #pragma unroll
-        for (int i = 0; i < ROWS; ++i) {
-          const Factors of_row(next);
-          if (i + 1 < ROWS) next = read_left.read(used, 32 * (i + 1));
+      for (int i = 0; i < ROWS; ++i) {
+        const Factors of_row(next);
+        if (i + 1 < ROWS) next = read_left.read(used, 32 * (i + 1));
 #pragma unroll
-          for (int j = 0; j < COLUMNS; ++j) Factors::add_product(sums[i][j], of_row, of_columns[j]);
+        for (int j = 0; j < COLUMNS; ++j) Factors::add_product(sums[i][j], of_row, of_columns[j]);
+      }
+      used = used + kBytes < kStages * kBytes ? used + kBytes : 0;
+      unused = unused + kBytes < kStages * kBytes ? unused + kBytes : 0;
+    }
+  }
+  bool is_finite = true;
+  if constexpr (Factors::kLosesInfinities) {
+#pragma unroll
+    for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
+      is_finite = is_finite && fabsf(sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8]) < infinity();
+    }
+  }
+  wait_for_copies<0>();
+  const bool all_finite = !__syncthreads_or(!is_finite);
+  // Such factors cannot be told from the sums, so all is summed again without tensor cores.
+  if constexpr (Factors::kLosesInfinities) if (!all_finite) {
+    TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
+    TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
+#pragma unroll
+    for (int i = 0; i < ROWS * COLUMNS * 32; ++i) sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8] = 0;
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+      left.load(of_left);
+      right.load(of_right);
+      end_copies();
+      wait_for_copies<0>();
+      __syncthreads();
+#pragma unroll 1
+      for (int k = 0; k < kTerms; ++k) {
+#pragma unroll
+        for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
+          const int row = own_row + i / 32 / COLUMNS * 32 + Factors::row(i / 8 % 4);
+          const int column = own_column + i / 32 % COLUMNS * 32 + Factors::column(i % 8);
+          sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8] +=
+              ((const T*)tiles)[in_tile<T, A::kAlong, kRows>(row, k)] *
+              ((const T*)(tiles + 64 * kRows))[in_tile<T, B::kAlong, kColumns>(column, k)];
         }
-        used = used + kBytes < kStages * kBytes ? used + kBytes : 0;
-        unused = unused + kBytes < kStages * kBytes ? unused + kBytes : 0;
       }
+      __syncthreads();
     }
-    bool is_finite = true;
-    if constexpr (Factors::kLosesInfinities) {
+  }
+  const int kBlocks = kHasClusters ? CLUSTER : 1;
+  if (kBlocks == 1 && size.parts > 1) {
+    float4* const of_tile = parts + block * size.parts * (kRows * kColumns / 4);
+    if (!sum_parts<kThreads>(sums, of_tile, counters + block, size.parts)) return;
+  }
+  // Each warp brings its elements into the order of memory, 32 x 32 at a time.
+  const int kPitch = 36;
+  static_assert(DOWN * ACROSS * 128 * (kPitch + 2) <= kStages * kBytes, "too little shared memory");
+  float* const own = (float*)tiles + warp * 32 * (kPitch + 2);
+  i64* const others = (i64*)(own + 32 * kPitch);
 #pragma unroll
-      for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
-        is_finite = is_finite && fabsf(sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8]) < infinity();
-      }
-    }
-    wait_for_copies<0>();
-    const bool all_finite = !__syncthreads_or(!is_finite);
-    // Such factors cannot be told from the sums, so all is summed again without tensor cores.
-    if constexpr (Factors::kLosesInfinities) if (!all_finite) {
-      TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
-      TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
+  for (int i = 0; i < ROWS; ++i) {
 #pragma unroll
-      for (int i = 0; i < ROWS * COLUMNS * 32; ++i) sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8] = 0;
+    for (int j = 0; j < COLUMNS; ++j) {
+      Factors::template write<kPitch>(own, sums[i][j]);
+      const int of_lane = Places::kWidth == 4 ? lane % 8 * 4 : lane;
+      const i64 row = first_row + own_row + 32 * i + lane, column = first_column + own_column + 32 * j + of_lane;
+      const i64 of_row = row < size.rows ? places.row(matrix, row) : -1;
+      const i64 of_column = column < size.columns ? places.column(matrix, column) : -1;
+      const i64 from = Places::kRowsFirst ? of_row : of_column;
+      others[lane] = Places::kRowsFirst ? of_column : of_row;
+      if (kBlocks > 1) cluster_barrier();
+      else __syncwarp();
+      if constexpr (Places::kWidth == 4) {
 #pragma unroll 1
-      for (int step = 0; step < steps; ++step) {
-        left.load(of_left);
-        right.load(of_right);
-        end_copies();
-        wait_for_copies<0>();
-        __syncthreads();
-#pragma unroll 1
-        for (int k = 0; k < kTerms; ++k) {
+        for (int k = 0; k < 32; k += 16) {
+          i64 at[4];
+          decltype(read(0)) got[4];
 #pragma unroll
-          for (int i = 0; i < ROWS * COLUMNS * 32; ++i) {
-            const int row = own_row + i / 32 / COLUMNS * 32 + Factors::row(i / 8 % 4);
-            const int column = own_column + i / 32 % COLUMNS * 32 + Factors::column(i % 8);
-            sums[i / 32 / COLUMNS][i / 32 % COLUMNS][i / 8 % 4][i % 8] +=
-                ((const T*)tiles)[in_tile<T, A::kAlong, kRows>(row, k)] *
-                ((const T*)(tiles + 64 * kRows))[in_tile<T, B::kAlong, kColumns>(column, k)];
+          for (int e = 0; e < 4; ++e) {
+            const i64 to = others[k + 4 * e + lane / 8];
+            const bool is_own = kBlocks == 1 || (k / 4 + e) % kBlocks == blockIdx.y;
+            at[e] = !is_own || from < 0 || to < 0 ? -1 : from + to;
+            if (at[e] >= 0) got[e] = read(at[e]);
+          }
+#pragma unroll
+          for (int e = 0; e < 4; ++e) {
+            const float* const x = own + (k + 4 * e + lane / 8) * kPitch + of_lane;
+            if (at[e] >= 0) write(at[e], got[e], four_sums_of_blocks<kBlocks>(x));
           }
         }
-        __syncthreads();
-      }
-    }
-    const int kBlocks = kHasClusters ? CLUSTER : 1;
-    if (kBlocks == 1 && size.parts > 1) {
-      float4* const of_tile = parts + block * size.parts * (kRows * kColumns / 4);
-      if (!sum_parts<kThreads>(sums, of_tile, counters + block, size.parts)) return;
-    }
-    // Each warp brings its elements into the order of memory, 32 x 32 at a time.
-    const int kPitch = 36;
-    static_assert(DOWN * ACROSS * 128 * (kPitch + 2) <= kStages * kBytes, "too little shared memory");
-    float* const own = (float*)tiles + warp * 32 * (kPitch + 2);
-    i64* const others = (i64*)(own + 32 * kPitch);
-#pragma unroll
-    for (int i = 0; i < ROWS; ++i) {
-#pragma unroll
-      for (int j = 0; j < COLUMNS; ++j) {
-        Factors::template write<kPitch>(own, sums[i][j]);
-        const int of_lane = Places::kWidth == 4 ? lane % 8 * 4 : lane;
-        const i64 row = first_row + own_row + 32 * i + lane, column = first_column + own_column + 32 * j + of_lane;
-        const i64 of_row = row < size.rows ? places.row(matrix, row) : -1;
-        const i64 of_column = column < size.columns ? places.column(matrix, column) : -1;
-        const i64 from = Places::kRowsFirst ? of_row : of_column;
-        others[lane] = Places::kRowsFirst ? of_column : of_row;
-        if (kBlocks > 1) cluster_barrier();
-        else __syncwarp();
-        if constexpr (Places::kWidth == 4) {
+      } else {
 #pragma unroll 1
-          for (int k = 0; k < 32; k += 16) {
-            i64 at[4];
-            decltype(read(0)) got[4];
+        for (int k = 0; k < 32; k += 8) {
+          i64 at[8];
+          decltype(read(0)) got[8];
 #pragma unroll
-            for (int e = 0; e < 4; ++e) {
-              const i64 to = others[k + 4 * e + lane / 8];
-              const bool is_own = kBlocks == 1 || (k / 4 + e) % kBlocks == blockIdx.y;
-              at[e] = !is_own || from < 0 || to < 0 ? -1 : from + to;
-              if (at[e] >= 0) got[e] = read(at[e]);
-            }
-#pragma unroll
-            for (int e = 0; e < 4; ++e) {
-              const float* const x = own + (k + 4 * e + lane / 8) * kPitch + of_lane;
-              if (at[e] >= 0) write(at[e], got[e], four_sums_of_blocks<kBlocks>(x));
-            }
+          for (int e = 0; e < 8; ++e) {
+            const bool is_own = kBlocks == 1 || e % kBlocks == blockIdx.y;
+            at[e] = !is_own || from < 0 || others[k + e] < 0 ? -1 : from + others[k + e];
+            if (at[e] >= 0) got[e] = read(at[e]);
           }
-        } else {
-#pragma unroll 1
-          for (int k = 0; k < 32; k += 8) {
-            i64 at[8];
-            decltype(read(0)) got[8];
 #pragma unroll
-            for (int e = 0; e < 8; ++e) {
-              const bool is_own = kBlocks == 1 || e % kBlocks == blockIdx.y;
-              at[e] = !is_own || from < 0 || others[k + e] < 0 ? -1 : from + others[k + e];
-              if (at[e] >= 0) got[e] = read(at[e]);
-            }
-#pragma unroll
-            for (int e = 0; e < 8; ++e) {
-              const float* const x = own + (Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane);
-              if (at[e] >= 0) write(at[e], got[e], sum_of_blocks<kBlocks>(x));
-            }
+          for (int e = 0; e < 8; ++e) {
+            const float* const x = own + (Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane);
+            if (at[e] >= 0) write(at[e], got[e], sum_of_blocks<kBlocks>(x));
           }
         }
-        if (kBlocks > 1) cluster_barrier();
-        else __syncwarp();
       }
+      if (kBlocks > 1) cluster_barrier();
+      else __syncwarp();
     }
   }
 }
