@@ -449,8 +449,8 @@ __device__ inline bool sum_parts(float (&sums)[ROWS][COLUMNS][4][8], float4* par
 // A block of DOWN x ACROSS warps computes a tile of the result, each warp 32 ROWS x 32 COLUMNS elements of it. If TF32,
 // factors are rounded to that. CLUSTER blocks compute a part of each sum, and then a part of the results; if it is 1,
 // parts of sums are kept at `parts` until the last one is there.
-template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, class A, class B, class Places, class Read,
-          class Write>
+template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, class A, class B, class Places,
+          class Read, class Write>
 __device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                const ProductSize& size, float4* parts, unsigned* counters) {
   const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS;
