@@ -1,10 +1,10 @@
 // An imitation of NVIDIA's driver, libcuda.so.1, with which the tests run the CUDA device where there is no GPU. Its
 // one device is this processor: memory is the host's, and the functions of a module, which nvrtc.cpp compiled with g++,
 // run thread by thread. Threads of a block are fibers that switch at barriers, and every second launch runs its blocks
-// from the last to the first. New memory is full of garbage. Work ends before the call that begins it, but for launches,
-// copies from pinned memory and numbers that are written: these wait until somebody waits for them, or for anything
-// behind them on their stream, and every second time the first questions whether they are over are denied. Tests can
-// let calls fail.
+// from the last to the first. New memory is full of garbage. Work ends before the call that begins it, but for
+// launches, copies from pinned memory and numbers that are written: these wait until somebody waits for them, or for
+// anything behind them on their stream, and every second time the first questions whether they are over are denied.
+// Tests can let calls fail.
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <ucontext.h>
