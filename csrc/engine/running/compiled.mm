@@ -42,7 +42,7 @@ class SpareRuns : public std::enable_shared_from_this<SpareRuns> {
   void give(std::unique_ptr<Run>& run) {
     constexpr size_t kMost = 4;
     const std::lock_guard lock(mutex_);
-    if (runs_.size() < kMost && run->has_landed() && run->failure().empty()) runs_.push_back(std::move(run));
+    if (runs_.size() < kMost && run->has_landed()) runs_.push_back(std::move(run));
   }
 
   const std::shared_ptr<const Positions> positions_;
