@@ -41,8 +41,8 @@ class SpareRuns : public std::enable_shared_from_this<SpareRuns> {
  private:
   void give(std::unique_ptr<Run>& run) {
     constexpr size_t kMost = 4;
-    const std::lock_guard lock(mutex_);
-    if (runs_.size() < kMost && run->has_landed()) runs_.push_back(std::move(run));
+    const std::unique_lock lock(mutex_, std::try_to_lock);  // in a forked child nobody may be there to unlock it
+    if (lock && runs_.size() < kMost && run->has_landed()) runs_.push_back(std::move(run));
   }
 
   const std::shared_ptr<const Positions> positions_;
