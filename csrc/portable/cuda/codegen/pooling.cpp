@@ -332,42 +332,42 @@ __device__ inline void max_pool_gradient(const float* g, const float* x, const P
   });
 }
 
-// The same if the taps of max_pool_taps() are known.
-template <class T, class P, class Read, class Write>
-__device__ inline void max_pool_gradient_of_taps(const float* g, const T* taps, const P& c, const Read& read,
-                                                 const Write& write) {
+// Each element of the source sums what give(sums, element, position, place in the result) adds for each window over it.
+template <class P, class Read, class Write, class Give>
+__device__ inline void sum_windows(const P& c, const Read& read, const Write& write, const Give& give) {
   typedef typename P::Index I;
   c.for_each_source([&](const I* at, I from, I to) {
     const I own_place = c.source(at);
     const auto before = read(from + own_place);
     Neighbours<P::kWidth> sums = {};
-    c.for_each_window(at, [&](const I* position) {
-      const I place = to + c.result(position);
-      const Neighbours<P::kWidth> gradients = neighbours<P::kWidth>(g + place);
-      const Tapped<T, P::kWidth> found = *(const Tapped<T, P::kWidth>*)(taps + place);
-      const T own = (T)c.tap(at, position);
-#pragma unroll
-      for (int e = 0; e < P::kWidth; ++e) sums.x[e] += found.x[e] == own ? gradients.x[e] : 0;
-    });
+    c.for_each_window(at, [&](const I* position) { give(sums, at, position, to + c.result(position)); });
     write(from + own_place, before, single(sums));
   });
 }
 
-template <class P, class Read, class Write>
-__device__ inline void avg_pool_gradient(const float* g, bool with_padding, const P& c,
-                                         const Read& read, const Write& write) {
+// The same as max_pool_gradient() if the taps of max_pool_taps() are known.
+template <class T, class P, class Read, class Write>
+__device__ inline void max_pool_gradient_of_taps(const float* g, const T* taps, const P& c, const Read& read,
+                                                 const Write& write) {
   typedef typename P::Index I;
-  c.for_each_source([&](const I* at, I from, I to) {
-    const I own_place = c.source(at);
-    const auto before = read(from + own_place);
-    Neighbours<P::kWidth> sums = {};
-    c.for_each_window(at, [&](const I* position) {
-      const Neighbours<P::kWidth> gradients = neighbours<P::kWidth>(g + to + c.result(position));
-      const float divisor = c.divisor(position, with_padding);
+  sum_windows(c, read, write, [&](Neighbours<P::kWidth>& sums, const I* at, const I* position, I place) {
+    const Neighbours<P::kWidth> gradients = neighbours<P::kWidth>(g + place);
+    const Tapped<T, P::kWidth> found = *(const Tapped<T, P::kWidth>*)(taps + place);
+    const T own = (T)c.tap(at, position);
 #pragma unroll
-      for (int e = 0; e < P::kWidth; ++e) sums.x[e] += gradients.x[e] / divisor;
-    });
-    write(from + own_place, before, single(sums));
+    for (int e = 0; e < P::kWidth; ++e) sums.x[e] += found.x[e] == own ? gradients.x[e] : 0;
+  });
+}
+
+template <class P, class Read, class Write>
+__device__ inline void avg_pool_gradient(const float* g, bool with_padding, const P& c, const Read& read,
+                                         const Write& write) {
+  typedef typename P::Index I;
+  sum_windows(c, read, write, [&](Neighbours<P::kWidth>& sums, const I*, const I* position, I place) {
+    const Neighbours<P::kWidth> gradients = neighbours<P::kWidth>(g + place);
+    const float divisor = c.divisor(position, with_padding);
+#pragma unroll
+    for (int e = 0; e < P::kWidth; ++e) sums.x[e] += gradients.x[e] / divisor;
   });
 }
 )cuda";

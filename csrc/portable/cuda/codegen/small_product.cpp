@@ -48,8 +48,8 @@ __device__ inline float from_partner(float own, int bit) {
   return __uint_as_float(__shfl_sync(0xffffffffu, __float_as_uint(own), (int)threadIdx.x % 32 ^ bit));
 }
 
-// A block computes 16 x 16 elements at a time. Four neighbouring threads have the same 2 x 2 of them, and each sums four
-// of 16 terms, since reading shared memory takes longest; then each adds the sums of one element.
+// A block computes 16 x 16 elements at a time. Four neighbouring threads have the same 2 x 2 of them, and each sums
+// four of 16 terms, since reading shared memory takes longest; then each adds the sums of one element.
 template <class A, class B, class Places, class Read, class Write>
 __device__ inline void small_product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                      const ProductSize& size) {

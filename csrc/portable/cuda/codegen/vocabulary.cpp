@@ -354,7 +354,8 @@ const bool kHasClusters = true;
 __device__ inline void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-// The same for what was written to memory: one thread waits until it can be seen, which takes less time than if all did.
+// The same for what was written to memory: one thread waits until it can be seen, which takes less time than if all
+// did.
 __device__ inline void merged_barrier() {
   __syncthreads();
   if (threadIdx.x == 0) asm volatile("fence.acq_rel.cluster;" ::: "memory");
