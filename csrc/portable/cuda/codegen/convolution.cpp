@@ -45,6 +45,10 @@ __device__ inline void advance_tap(const Convolution& c, Tap& tap, const Tap& by
   if (tap.v >= (int)c.axes[2].taps) { tap.v -= (int)c.axes[2].taps; ++tap.h; }
   if (AXES == 3 && tap.h >= (int)c.axes[1].taps) { tap.h -= (int)c.axes[1].taps; ++tap.d; }
 }
+// Of a tap, all channels lie at the same distance from each other.
+__device__ inline int run_of_tap(const Tap& tap, i64 channels, int terms) {
+  return (int)channels % terms == 0 ? ((int)channels - tap.channel + terms - 1) / terms : 1;
+}
 template <int AXES>
 __device__ inline int place_of(const Convolution& c, const Tap& tap) {
   return (AXES == 2 ? 0 : tap.d * (int)c.axes[0].tap_step) + tap.h * (int)c.axes[1].tap_step +
@@ -99,6 +103,7 @@ template <class T, bool ALONG, int WIDTH, int AXES>
 struct Windows {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
+  static const bool kRuns = true;
   typedef T Element;
   struct Line { const T* from; int d, h, v; };
   typedef Tap Term;
@@ -118,6 +123,9 @@ struct Windows {
     is_there = is_there && is_inside<AXES>(c, line.d + d, line.h + h, line.v + v);
     return line.from + (in_source<AXES>(c, d, h, v) + tap.channel * (int)c.source_channel);
   }
+  __device__ int run(const Term& tap, int terms) const { return run_of_tap(tap, c.channels, terms); }
+  __device__ int distance(int terms) const { return terms * (ALONG ? 1 : (int)c.source_channel); }
+  __device__ void skip(Term& tap, int by) const { advance_tap<AXES>(c, tap, Tap{0, 0, 0, by}, c.channels); }
 };
 
 // The weights: a line is a filter, a term a tap and channel.
@@ -125,6 +133,7 @@ template <class T, bool ALONG, int WIDTH, int AXES>
 struct Filters {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
+  static const bool kRuns = true;
   typedef T Element;
   typedef const T* Line;
   typedef Tap Term;
@@ -136,6 +145,9 @@ struct Filters {
   __device__ const T* at(Line line, const Term& tap, bool&) const {
     return line + (place_of<AXES>(c, tap) + tap.channel * (int)c.weights_in);
   }
+  __device__ int run(const Term& tap, int terms) const { return run_of_tap(tap, c.channels, terms); }
+  __device__ int distance(int terms) const { return terms * (ALONG ? 1 : (int)c.weights_in); }
+  __device__ void skip(Term& tap, int by) const { advance_tap<AXES>(c, tap, Tap{0, 0, 0, by}, c.channels); }
 };
 
 template <bool ROWS_FIRST, int WIDTH>
@@ -152,6 +164,7 @@ template <class T, bool ALONG, int WIDTH, int AXES>
 struct WindowsOver {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
+  static const bool kRuns = true;
   typedef T Element;
   struct Line { const T* from; int d, h, v; };
   typedef Tap Term;
@@ -173,6 +186,9 @@ struct WindowsOver {
                (unsigned)(line.v - v) < (unsigned)c.axes[2].positions;
     return line.from + (tap.channel * (int)c.result_channel - in_result<AXES>(c, d, h, v));
   }
+  __device__ int run(const Term& tap, int terms) const { return run_of_tap(tap, c.filters, terms); }
+  __device__ int distance(int terms) const { return terms * (ALONG ? 1 : (int)c.result_channel); }
+  __device__ void skip(Term& tap, int by) const { advance_tap<AXES>(c, tap, Tap{0, 0, 0, by}, c.filters); }
 };
 
 // The weights again: a line is a channel, a term a tap and filter.
@@ -180,6 +196,7 @@ template <class T, bool ALONG, int WIDTH, int AXES>
 struct Channels {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
+  static const bool kRuns = true;
   typedef T Element;
   typedef const T* Line;
   typedef Tap Term;
@@ -193,6 +210,9 @@ struct Channels {
   __device__ const T* at(Line line, const Term& tap, bool&) const {
     return line + (place_of<AXES>(c, tap) + tap.channel * (int)c.weights_out);
   }
+  __device__ int run(const Term& tap, int terms) const { return run_of_tap(tap, c.filters, terms); }
+  __device__ int distance(int terms) const { return terms * (ALONG ? 1 : (int)c.weights_out); }
+  __device__ void skip(Term& tap, int by) const { advance_tap<AXES>(c, tap, Tap{0, 0, 0, by}, c.filters); }
 };
 
 template <bool ROWS_FIRST, int WIDTH>
@@ -209,6 +229,7 @@ template <class T, bool ALONG, int WIDTH, int AXES>
 struct TapsOver {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
+  static const bool kRuns = false;
   typedef T Element;
   struct Line { const T* from; int d, h, v; };
   typedef Spot Term;
@@ -234,6 +255,7 @@ template <class T, bool ALONG, int WIDTH, int AXES>
 struct Incoming {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
+  static const bool kRuns = false;
   typedef T Element;
   typedef const T* Line;
   typedef Spot Term;
@@ -243,6 +265,25 @@ struct Incoming {
   __device__ Term term(i64 k) const { return position_of(c, k); }
   __device__ void advance(Term& s, const Term& by) const { advance_position<AXES>(c, s, by); }
   __device__ const T* at(Line line, const Term& s, bool&) const { return line + in_result(c, s); }
+};
+
+// The same where neighbours in memory are filters: then the positions lie one behind the other.
+template <class T, int WIDTH>
+struct IncomingRows {
+  static const bool kAlong = false, kRuns = true;
+  static const int kWidth = WIDTH;
+  typedef T Element;
+  typedef const T* Line;
+  typedef i64 Term;
+  const T* from;
+  const Convolution& c;
+  __device__ Line line(i64 group, i64 i) const { return from + group * c.filters + i; }
+  __device__ Term term(i64 k) const { return k * c.groups * c.filters; }
+  __device__ void advance(Term& term, Term by) const { term += by; }
+  __device__ const T* at(Line line, Term term, bool&) const { return line + term; }
+  __device__ int run(Term, int) const { return 1 << 30; }
+  __device__ i64 distance(int terms) const { return term(terms); }
+  __device__ void skip(Term& own, int by) const { own += term(by); }
 };
 
 template <bool ROWS_FIRST, int WIDTH>
@@ -482,6 +523,13 @@ std::string matrix_of(const std::string& name, bool along, int64_t neighbours, c
                  op.operands[0].shape().rank() == 5 ? "3" : "2", element_of(dtype), std::to_string(operand)});
 }
 
+std::string incoming_of(const Sizes& sizes, int64_t neighbours, const Op& op) {
+  if (!sizes.filters_last) return matrix_of("Incoming", true, neighbours, op, 0);
+  const ir::DType dtype = op.operands[0].dtype();
+  return filled("IncomingRows<@, @>{(const @*)p[0], *(const Convolution*)(n + 5)}",
+                {element_of(dtype), width_of(neighbours, dtype), element_of(dtype)});
+}
+
 // So many neighbours in memory are in a row of the result; 0 if they are in a column.
 Product in_tiles(const Sizes& sizes, const std::string& left, const std::string& right, const std::string& places,
                  int64_t neighbours, int64_t columns, std::vector<Product::Share> shares) {
@@ -595,9 +643,8 @@ std::optional<Product> product_of_convolution(const Op& op) {
                       matrix_of("Channels", s.filters_adjoin, of_weights, op, 1), "SourcePlaces",
                       s.channels_last ? s.channels : 0, s.channels, std::move(pixels.shares));
     case Part::kWeights:
-      return in_tiles(s, matrix_of("TapsOver", !s.channels_last, of_source, op, 1),
-                      matrix_of("Incoming", !s.filters_last, of_result, op, 0), "WeightsPlaces",
-                      s.filters_adjoin ? s.filters : 0, s.filters,
+      return in_tiles(s, matrix_of("TapsOver", !s.channels_last, of_source, op, 1), incoming_of(s, of_result, op),
+                      "WeightsPlaces", s.filters_adjoin ? s.filters : 0, s.filters,
                       {{s.numbers(), s.taps * s.channels, s.images * s.positions}});
   }
   return std::nullopt;

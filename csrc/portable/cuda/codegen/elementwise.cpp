@@ -159,35 +159,10 @@ void store(Writer& writer, const std::vector<NumberedResult>& results, size_t fi
   }
 }
 
-Code code_of_chain(const std::vector<const Op*>& ops, const std::vector<Value>& imports,
-                   const std::vector<Value>& results) {
-  const ir::Shape& shape = results[0].shape();
-  const int64_t count = shape.element_count();
-  std::vector<Import> read;
-  for (const Value& v : imports) read.push_back({v, &shape});
-  const Loads loads(read, 0, 1);
-  Launch launch = launch_for(count, {}, "", {}, {count});
-  launch.numbers.insert(launch.numbers.end(), loads.numbers.begin(), loads.numbers.end());
-  Writer writer;
-  for (size_t i = 0; i < imports.size(); ++i) {
-    writer.read(imports[i], loads.texts[i]);
-    launch.pointers.push_back(operand(i));
-  }
-  for (const Op* op : ops) writer.compute(*op);
-  store(writer, numbered(results), imports.size(), launch.pointers);
-  launch.libraries = writer.libraries;
-  launch.body = "  for (i64 i = first_index(); i < n[0]; i += index_step()) {\n" + writer.text + "  }\n";
-  Code code;
-  if (count > 0) code.launches.push_back(std::move(launch));
-  // Each element is read before it is written, by the same thread.
-  code.in_place = true;
-  return code;
-}
-
 Code code_of_elementwise(const Op& op) {
   std::vector<Value> results;
   for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back(op.result(i));
-  return code_of_chain({&op}, op.operands, results);
+  return code_of_chain(op, {&op}, results);
 }
 
 }  // namespace alloy::cuda

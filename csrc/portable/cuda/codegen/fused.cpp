@@ -1,5 +1,5 @@
-// `fused` ops: elementwise ops and optimizer steps, perhaps with rows (rows.cpp), or behind an op that leads, or around
-// reductions along other axes than the last.
+// Chains of elementwise ops and optimizer steps: alone, or as `fused` ops, perhaps with rows (rows.cpp), or behind an
+// op that leads, or around reductions along other axes than the last.
 #include <algorithm>
 
 #include "cuda/codegen/families.h"
@@ -23,9 +23,10 @@ struct Chain {
   std::vector<const Op*> ops;
   std::vector<Import> imports;
 
-  void add(const Op& op) {
+  void add(const Op& op) { add(op, op.results[0].shape); }
+  void add(const Op& op, const Shape& shape) {
     ops.push_back(&op);
-    for (const Value& v : op.operands) read(v, op.results[0].shape);
+    for (const Value& v : op.operands) read(v, shape);
   }
   void read(Value v, const Shape& shape) {
     const auto is_it = [&](const Import& import) { return import.value == v; };
@@ -62,7 +63,8 @@ std::string stores_of_fours(const std::vector<NumberedResult>& results, size_t f
   return text;
 }
 
-// What becomes of an element x, or of several of them, for which the writer has variables.
+// What becomes of an element x of this type, or of several of them, for which the writer has variables; of none if
+// there is no type.
 Maker finish_of(Writer writer, const Chain& chain, const std::string& type,
                 const std::vector<NumberedResult>& results) {
   std::string members, fours, parts;
@@ -85,13 +87,13 @@ Maker finish_of(Writer writer, const Chain& chain, const std::string& type,
     const size_t first = pointers + chain.imports.size();
     if (width == 1) {
       store(stores, results, first, functions.pointers);
-      functions.text += "r, " + type + " x) {\n" + stores.text + "  }";
+      functions.text += "r" + (type.empty() ? "" : ", " + type + " x") + ") {\n" + stores.text + "  }";
     } else {
       const std::string declarations = store_fours(stores, results, functions.pointers);
-      functions.text += "rs, const Four<" + type + ">& xs) {\n    struct Read {" + members + " };\n" + declarations +
-                        "#pragma unroll\n    for (int e = 0; e < 4; ++e) {\n    const " + type +
-                        " x = xs.x[e];\n    const Read r{" + parts + "};\n" + stores.text + "    }\n" +
-                        stores_of_fours(results, first) + "  }";
+      functions.text += "rs" + (type.empty() ? "" : ", const Four<" + type + ">& xs") + ") {\n    struct Read {" +
+                        members + " };\n" + declarations + "#pragma unroll\n    for (int e = 0; e < 4; ++e) {\n" +
+                        (type.empty() ? "" : "    const " + type + " x = xs.x[e];\n") + "    const Read r{" + parts +
+                        "};\n" + stores.text + "    }\n" + stores_of_fours(results, first) + "  }";
     }
     return functions;
   };
@@ -174,7 +176,33 @@ Code gathered(const Op& fused, const std::vector<const Op*>& reductions) {
   return code;
 }
 
+constexpr char kChain[] = R"cuda(
+// A thread computes an element, or several neighbours, at a time.
+template <int WIDTH, class Read, class Write>
+__device__ inline void compute_each(i64 count, const Read& read, const Write& write) {
+  for (i64 i = WIDTH * first_index(); i < count; i += WIDTH * index_step()) write(i, read(i));
+}
+)cuda";
+
 }  // namespace
+
+Code code_of_chain(const Op& op, const std::vector<const Op*>& ops, const std::vector<Value>& results) {
+  Chain chain{op, {}, {}};
+  const Shape& shape = results[0].shape();
+  for (const Op* one : ops) chain.add(*one, shape);
+  // Fewer elements keep more threads busy one by one.
+  constexpr int64_t kFewestInFours = 1 << 17;
+  const int64_t count = shape.element_count();
+  const int width = count % 4 == 0 && count >= kFewestInFours ? 4 : 1;
+  Code code;
+  code.in_place = true;  // each element is read before it is written, by the same thread
+  if (count == 0) return code;
+  Launch launch = launch_for(count / width, {kChain}, "", {}, {count});
+  launch.body = filled("  compute_each<@>(n[0], @);\n",
+                       {std::to_string(width), add(launch, finish_of({}, chain, "", numbered(results)), width)});
+  code.launches.push_back(std::move(launch));
+  return code;
+}
 
 Code code_of_fused(const Op& op) {
   std::vector<const Op*> ops, leaders;
@@ -188,7 +216,7 @@ Code code_of_fused(const Op& op) {
     return is_fed || leaders.size() > 1 ? gathered(op, leaders) : led(op, *leaders[0]);
   }
   if (has_rows(op)) return code_of_rows(op);
-  return code_of_chain(ops, op.operands, op.regions[0]->results);
+  return code_of_chain(op, ops, op.regions[0]->results);
 }
 
 }  // namespace alloy::cuda

@@ -18,6 +18,7 @@ template <int R, class T, bool ALONG, int WIDTH>
 struct StackedMatrix {
   static const bool kAlong = ALONG;
   static const int kWidth = WIDTH;
+  static const bool kRuns = true;
   typedef T Element;
   typedef const T* Line;
   typedef i64 Term;
@@ -28,6 +29,9 @@ struct StackedMatrix {
   __device__ Term term(i64 k) const { return k * term_step; }
   __device__ void advance(Term& term, Term by) const { term += by; }
   __device__ const T* at(Line line, Term term, bool&) const { return line + term; }
+  __device__ int run(Term, int) const { return 1 << 30; }
+  __device__ i64 distance(int terms) const { return terms * (ALONG ? 1 : term_step); }
+  __device__ void skip(Term& term, int by) const { term += by * term_step; }
 };
 
 template <int WIDTH>

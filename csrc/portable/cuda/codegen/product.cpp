@@ -20,7 +20,9 @@ struct ProductSize { i64 rows, columns, inner, matrices, parts; };
 // is_there), the address of an element, which unsets is_there if the element is 0; of a right matrix, a line is a
 // column. advance(term, by) goes on by as many terms as `by` is from the first. If M::kAlong, neighbours in memory are
 // terms, else lines. Each M::kWidth of them from a multiple of that on are aligned, and all of them are 0 if the first
-// one is.
+// one is. If M::kRuns, elements may lie at a distance from those that are so many terms before: run(term, terms) tells
+// for how many steps of so many terms they do, distance(terms) how far, and skip(term, by) goes on by so many terms of
+// such a run.
 // The places of results have row(matrix, row), the index of a row's first element, and column(matrix, column), the
 // distance from there; kRowsFirst if neighbours in memory are in neighbouring rows. read(index) reads what write(index,
 // read, x) needs to take an element of the result, or kWidth neighbours. Of several all is read first: the compiler
@@ -91,6 +93,16 @@ template <int BUT>
 __device__ inline void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(BUT) : "memory");
 }
+// Adds half of the last bit of TF32, by an addition of integers. It would make zeros of the greatest NaN, so all NaN
+// become the greatest positive one before, and the maximum keeps it.
+__device__ inline float with_half_of_last_bit(float x) {
+  float y;
+  asm("{\n.reg .f32 number;\n.reg .s32 bits, sum;\nadd.ftz.f32 number, %1, 0f80000000;\nmov.b32 bits, number;\n"
+      "add.s32 sum, bits, 4096;\nmax.s32 sum, sum, bits;\nmov.b32 %0, sum;\n}"
+      : "=f"(y)
+      : "f"(x));
+  return y;
+}
 // Adds the products of 32 rows and 32 columns, of which a thread has rows 4 g + i and columns 8 t + j, in sums[i][j].
 // The tensor cores take the upper 19 bits of each number, which is TF32. An instruction's 16 rows, 8 terms and 8
 // columns are numbered so that each thread reads and writes neighbours.
@@ -151,11 +163,16 @@ struct TileLoader {
   static const int kGroups = LINES * 4 / THREADS, kAcross = M::kAlong ? 4 : LINES / kNeighbours;
   static const int kStep = THREADS / kAcross, kLines = M::kAlong ? kGroups : kCopies;
   static const int kBytes = M::kWidth * sizeof(T);  // that are copied at once
+  static const bool kKeeps = M::kRuns && kCopies == 1;
   const M& matrix;
   typename M::Line lines[kLines];
   bool inside[kLines];
   typename M::Term term, few, next;
   int rest;  // terms from there on
+  // If kKeeps, the addresses of the next tile, and for how many tiles they need not be found anew.
+  const T* kept[kGroups];
+  bool there[kGroups];
+  int run = 0;
 
   __device__ TileLoader(const M& m, i64 number, i64 first, i64 count, i64 begin, i64 end) : matrix(m) {
 #pragma unroll
@@ -179,10 +196,31 @@ struct TileLoader {
   __device__ static Address place_of(Address tile, int group) {
     return tile + (unsigned)sizeof(T) * in_tile<T, M::kAlong, LINES>(line_of(group), term_of(group));
   }
+  __device__ void find() {
+    typename M::Term own = term;
+#pragma unroll
+    for (int j = 0; j < kGroups; ++j) {
+      there[j] = inside[M::kAlong ? j : 0];
+      kept[j] = matrix.at(lines[M::kAlong ? j : 0], own, there[j]);
+      if (!M::kAlong) matrix.advance(own, next);
+    }
+    run = matrix.run(term, kTerms);
+    if (run > 1) matrix.skip(term, run * kTerms);
+    else if (M::kAlong) matrix.advance(term, next);
+    else term = own;
+  }
   // Calls use(group, copy, address, is_there) for all copies, and goes on to the next tile.
   template <class Use>
   __device__ void each(const Use& use) {
-    if (M::kAlong) {
+    if constexpr (kKeeps) {
+      if (run == 0) find();
+#pragma unroll
+      for (int j = 0; j < kGroups; ++j) {
+        use(j, 0, kept[j], there[j] && rest > (M::kAlong ? 0 : kStep * j));
+        kept[j] += matrix.distance(kTerms);
+      }
+      --run;
+    } else if (M::kAlong) {
 #pragma unroll
       for (int i = 0; i < kCopies; ++i) {
 #pragma unroll
@@ -315,17 +353,13 @@ struct OfFloats {
   }
 };
 
-// Factors rounded to TF32, with 10 bits behind the point. A number that is not finite stays as it is.
+// Factors rounded to TF32, with 10 bits behind the point. Infinities and NaN stay what they are.
 struct Rounded : OfFloats {
   Fragment x;
   __device__ Rounded() {}
   __device__ explicit Rounded(const Fragment& fragment) {
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      const float y = fragment.x[i / 4][i % 4];
-      const bool is_finite = fabsf(y) < infinity();
-      x.x[i / 4][i % 4] = __uint_as_float(__float_as_uint(y) + (is_finite ? 0x1000u : 0u));
-    }
+    for (int i = 0; i < 16; ++i) x.x[i / 4][i % 4] = with_half_of_last_bit(fragment.x[i / 4][i % 4]);
   }
   __device__ static void add_product(float (&sums)[4][8], const Rounded& a, const Rounded& b) {
     multiply(sums, a.x, b.x);

@@ -64,9 +64,8 @@ struct Folding {
 };
 Folding folding_of(const ir::Op& op);
 
-// One function for all ops, whose results have one shape. `imports` are the values from outside.
-Code code_of_chain(const std::vector<const ir::Op*>& ops, const std::vector<ir::Value>& imports,
-                   const std::vector<ir::Value>& results);
+// One function for all ops, which are the op itself or in it, and whose results have one shape.
+Code code_of_chain(const ir::Op& op, const std::vector<const ir::Op*>& ops, const std::vector<ir::Value>& results);
 
 // True if the ops of a `fused` op compute values for each row of its shape beside the values for each element.
 bool has_rows(const ir::Op& fused);
