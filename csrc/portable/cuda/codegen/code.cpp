@@ -1,6 +1,7 @@
 #include "cuda/codegen/code.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <set>
 
@@ -143,6 +144,13 @@ Axes joined(const Axes& axes) {
     }
   }
   return fewer;
+}
+
+int64_t reciprocal_of(int64_t divisor) {
+  const auto by = static_cast<uint64_t>(std::max<int64_t>(divisor, 1));
+  const int shift = 31 + std::bit_width(by - 1);
+  const uint64_t multiplier = ((uint64_t{1} << shift) + by - 1) / by;
+  return static_cast<int64_t>(multiplier) | int64_t{shift} << 32;
 }
 
 Dims steps_of(const Dims& dims) {

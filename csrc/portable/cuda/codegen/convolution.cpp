@@ -28,18 +28,23 @@ struct Convolution {
 )cuda";
 
 constexpr char kTiles[] = R"cuda(
+// With reciprocals of what positions, pixels and terms are divided by, all of which are below 2^31.
+struct TiledConvolution : Convolution {
+  i64 by_channels, by_filters, by_taps[3], by_positions[3], by_extents[3];
+};
+
 // A tap of each axis, and a channel or filter: channels are the fastest. Offsets within an image, or within the
 // weights, have 32 bits. If AXES is 2, the first of the three axes has a single place.
 struct Tap { int d, h, v, channel; };
 template <int AXES>
-__device__ inline Tap tap_of(const Convolution& c, i64 k, i64 channels) {
-  const i64 rest = quotient(k, channels), next = quotient(rest, c.axes[2].taps);
-  const i64 d = AXES == 2 ? 0 : quotient(next, c.axes[1].taps);
-  return Tap{(int)d, (int)(next - d * c.axes[1].taps), (int)(rest - next * c.axes[2].taps), (int)(k - rest * channels)};
+__device__ inline Tap tap_of(const TiledConvolution& c, i64 k, i64 channels, i64 by_channels) {
+  const int rest = divided((int)k, by_channels), next = divided(rest, c.by_taps[2]);
+  const int d = AXES == 2 ? 0 : divided(next, c.by_taps[1]);
+  return Tap{d, next - d * (int)c.axes[1].taps, rest - next * (int)c.axes[2].taps, (int)k - rest * (int)channels};
 }
 // Adds each axis; what goes beyond one is carried to the next.
 template <int AXES>
-__device__ inline void advance_tap(const Convolution& c, Tap& tap, const Tap& by, i64 channels) {
+__device__ inline void advance_tap(const TiledConvolution& c, Tap& tap, const Tap& by, i64 channels) {
   tap = Tap{tap.d + by.d, tap.h + by.h, tap.v + by.v, tap.channel + by.channel};
   if (tap.channel >= (int)channels) { tap.channel -= (int)channels; ++tap.v; }
   if (tap.v >= (int)c.axes[2].taps) { tap.v -= (int)c.axes[2].taps; ++tap.h; }
@@ -50,52 +55,52 @@ __device__ inline int run_of_tap(const Tap& tap, i64 channels, int terms) {
   return (int)channels % terms == 0 ? ((int)channels - tap.channel + terms - 1) / terms : 1;
 }
 template <int AXES>
-__device__ inline int place_of(const Convolution& c, const Tap& tap) {
+__device__ inline int place_of(const TiledConvolution& c, const Tap& tap) {
   return (AXES == 2 ? 0 : tap.d * (int)c.axes[0].tap_step) + tap.h * (int)c.axes[1].tap_step +
          tap.v * (int)c.axes[2].tap_step;
 }
 
 // An image and a position along each axis, whose counts are given.
 struct Spot { int image, d, h, v; };
-__device__ inline Spot spot_of(i64 i, i64 of_d, i64 of_h, i64 of_v) {
-  const i64 rest = quotient(i, of_v), next = quotient(rest, of_h), image = quotient(next, of_d);
-  return Spot{(int)image, (int)(next - image * of_d), (int)(rest - next * of_h), (int)(i - rest * of_v)};
+__device__ inline Spot spot_of(int i, i64 of_d, i64 of_h, i64 of_v, const i64* by) {
+  const int rest = divided(i, by[2]), next = divided(rest, by[1]), image = divided(next, by[0]);
+  return Spot{image, next - image * (int)of_d, rest - next * (int)of_h, i - rest * (int)of_v};
 }
-__device__ inline Spot position_of(const Convolution& c, i64 i) {
-  return spot_of(i, c.axes[0].positions, c.axes[1].positions, c.axes[2].positions);
+__device__ inline Spot position_of(const TiledConvolution& c, i64 i) {
+  return spot_of((int)i, c.axes[0].positions, c.axes[1].positions, c.axes[2].positions, c.by_positions);
 }
 template <int AXES>
-__device__ inline void advance_position(const Convolution& c, Spot& s, const Spot& by) {
+__device__ inline void advance_position(const TiledConvolution& c, Spot& s, const Spot& by) {
   s = Spot{s.image + by.image, s.d + by.d, s.h + by.h, s.v + by.v};
   if (s.v >= (int)c.axes[2].positions) { s.v -= (int)c.axes[2].positions; ++s.h; }
   if (AXES == 3 && s.h >= (int)c.axes[1].positions) { s.h -= (int)c.axes[1].positions; ++s.d; }
   if (AXES == 2 && s.h >= (int)c.axes[1].positions) { s.h -= (int)c.axes[1].positions; ++s.image; }
   if (AXES == 3 && s.d >= (int)c.axes[0].positions) { s.d -= (int)c.axes[0].positions; ++s.image; }
 }
-__device__ inline Spot pixel_of(const Convolution& c, i64 i) {
-  return spot_of(i, c.axes[0].extent, c.axes[1].extent, c.axes[2].extent);
+__device__ inline Spot pixel_of(const TiledConvolution& c, i64 i) {
+  return spot_of((int)i, c.axes[0].extent, c.axes[1].extent, c.axes[2].extent, c.by_extents);
 }
 // Offsets of elements, which may be outside, are sums of one of the line and one of the term, so that a thread computes
 // each once for several elements.
 template <int AXES>
-__device__ inline int in_source(const Convolution& c, int d, int h, int v) {
+__device__ inline int in_source(const TiledConvolution& c, int d, int h, int v) {
   return (AXES == 2 ? 0 : d * (int)c.axes[0].source_step) + h * (int)c.axes[1].source_step +
          v * (int)c.axes[2].source_step;
 }
 template <int AXES>
-__device__ inline int in_result(const Convolution& c, int d, int h, int v) {
+__device__ inline int in_result(const TiledConvolution& c, int d, int h, int v) {
   return (AXES == 2 ? 0 : d * (int)c.axes[0].result_step) + h * (int)c.axes[1].result_step +
          v * (int)c.axes[2].result_step;
 }
 template <int AXES>
-__device__ inline bool is_inside(const Convolution& c, int d, int h, int v) {
+__device__ inline bool is_inside(const TiledConvolution& c, int d, int h, int v) {
   return (AXES == 2 || (unsigned)d < (unsigned)c.axes[0].extent) && (unsigned)h < (unsigned)c.axes[1].extent &&
          (unsigned)v < (unsigned)c.axes[2].extent;
 }
-__device__ inline i64 in_result(const Convolution& c, const Spot& s) {
+__device__ inline i64 in_result(const TiledConvolution& c, const Spot& s) {
   return s.image * c.result_image + in_result<3>(c, s.d, s.h, s.v);
 }
-__device__ inline i64 in_source(const Convolution& c, const Spot& s) {
+__device__ inline i64 in_source(const TiledConvolution& c, const Spot& s) {
   return s.image * c.source_image + in_source<3>(c, s.d, s.h, s.v);
 }
 // The elements of the source under each window: a line is a position, a term a tap and channel.
@@ -108,14 +113,14 @@ struct Windows {
   struct Line { const T* from; int d, h, v; };
   typedef Tap Term;
   const T* from;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = position_of(c, i);
     const int d = (int)c.axes[0].place(s.d, 0), h = (int)c.axes[1].place(s.h, 0), v = (int)c.axes[2].place(s.v, 0);
     return Line{from + s.image * c.source_image + group * c.channels * c.source_channel + in_source<AXES>(c, d, h, v),
                 d, h, v};
   }
-  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.channels); }
+  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.channels, c.by_channels); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap<AXES>(c, tap, by, c.channels); }
   __device__ const T* at(const Line& line, const Term& tap, bool& is_there) const {
     const int d = tap.d * (int)c.axes[0].dilation, h = tap.h * (int)c.axes[1].dilation,
@@ -138,9 +143,9 @@ struct Filters {
   typedef const T* Line;
   typedef Tap Term;
   const T* from;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.weights_out; }
-  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.channels); }
+  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.channels, c.by_channels); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap<AXES>(c, tap, by, c.channels); }
   __device__ const T* at(Line line, const Term& tap, bool&) const {
     return line + (place_of<AXES>(c, tap) + tap.channel * (int)c.weights_in);
@@ -154,7 +159,7 @@ template <bool ROWS_FIRST, int WIDTH>
 struct ResultPlaces {
   static const bool kRowsFirst = ROWS_FIRST;
   static const int kWidth = WIDTH;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ i64 row(i64, i64 i) const { return in_result(c, position_of(c, i)); }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.result_channel; }
 };
@@ -169,14 +174,14 @@ struct WindowsOver {
   struct Line { const T* from; int d, h, v; };
   typedef Tap Term;
   const T* from;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ Line line(i64 group, i64 i) const {
     const Spot s = pixel_of(c, i);
     const int d = s.d + (int)c.axes[0].before, h = s.h + (int)c.axes[1].before, v = s.v + (int)c.axes[2].before;
     return Line{from + s.image * c.result_image + group * c.filters * c.result_channel + in_result<AXES>(c, d, h, v),
                 d, h, v};
   }
-  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.filters); }
+  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.filters, c.by_filters); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap<AXES>(c, tap, by, c.filters); }
   __device__ const T* at(const Line& line, const Term& tap, bool& is_there) const {
     const int d = tap.d * (int)c.axes[0].dilation, h = tap.h * (int)c.axes[1].dilation,
@@ -201,11 +206,11 @@ struct Channels {
   typedef const T* Line;
   typedef Tap Term;
   const T* from;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ Line line(i64 group, i64 i) const {
     return from + c.weights_begin + i * c.weights_in + group * c.filters * c.weights_out;
   }
-  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.filters); }
+  __device__ Term term(i64 k) const { return tap_of<AXES>(c, k, c.filters, c.by_filters); }
   __device__ void advance(Term& tap, const Term& by) const { advance_tap<AXES>(c, tap, by, c.filters); }
   __device__ const T* at(Line line, const Term& tap, bool&) const {
     return line + (place_of<AXES>(c, tap) + tap.channel * (int)c.weights_out);
@@ -219,7 +224,7 @@ template <bool ROWS_FIRST, int WIDTH>
 struct SourcePlaces {
   static const bool kRowsFirst = ROWS_FIRST;
   static const int kWidth = WIDTH;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ i64 row(i64, i64 i) const { return c.source_begin + in_source(c, pixel_of(c, i)); }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.channels + i) * c.source_channel; }
 };
@@ -234,9 +239,9 @@ struct TapsOver {
   struct Line { const T* from; int d, h, v; };
   typedef Spot Term;
   const T* from;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ Line line(i64 group, i64 i) const {
-    const Tap tap = tap_of<AXES>(c, i, c.channels);
+    const Tap tap = tap_of<AXES>(c, i, c.channels, c.by_channels);
     const int d = (int)c.axes[0].place(0, tap.d), h = (int)c.axes[1].place(0, tap.h),
               v = (int)c.axes[2].place(0, tap.v);
     return Line{from + (group * c.channels + tap.channel) * c.source_channel + in_source<AXES>(c, d, h, v), d, h, v};
@@ -260,7 +265,7 @@ struct Incoming {
   typedef const T* Line;
   typedef Spot Term;
   const T* from;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ Line line(i64 group, i64 i) const { return from + (group * c.filters + i) * c.result_channel; }
   __device__ Term term(i64 k) const { return position_of(c, k); }
   __device__ void advance(Term& s, const Term& by) const { advance_position<AXES>(c, s, by); }
@@ -276,7 +281,7 @@ struct IncomingRows {
   typedef const T* Line;
   typedef i64 Term;
   const T* from;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ Line line(i64 group, i64 i) const { return from + group * c.filters + i; }
   __device__ Term term(i64 k) const { return k * c.groups * c.filters; }
   __device__ void advance(Term& term, Term by) const { term += by; }
@@ -290,9 +295,9 @@ template <bool ROWS_FIRST, int WIDTH>
 struct WeightsPlaces {
   static const bool kRowsFirst = ROWS_FIRST;
   static const int kWidth = WIDTH;
-  const Convolution& c;
+  const TiledConvolution& c;
   __device__ i64 row(i64, i64 i) const {
-    const Tap tap = tap_of<3>(c, i, c.channels);
+    const Tap tap = tap_of<3>(c, i, c.channels, c.by_channels);
     return place_of<3>(c, tap) + tap.channel * c.weights_in;
   }
   __device__ i64 column(i64 group, i64 i) const { return (group * c.filters + i) * c.weights_out; }
@@ -436,7 +441,8 @@ struct Sizes {
   int64_t images, groups, channels, filters, taps = 1, positions = 1, pixels = 1;
   bool channels_last, filters_last;      // neighbours in memory are channels of the source, filters of the result
   bool channels_adjoin, filters_adjoin;  // the same in the weights
-  bool is_small;                         // offsets within an image and within the weights have 32 bits
+  // Numbers of pixels and positions, and offsets within an image and within the weights, have 32 bits.
+  bool is_small;
   Dims steps;
   std::vector<Axis> axes;
 
@@ -452,8 +458,6 @@ struct Sizes {
     filters_last = steps_y[data.channels] == 1;
     filters_adjoin = steps_w[weights.out] == 1;
     channels_adjoin = steps_w[weights.in] == 1;
-    const int64_t most = std::max(count_of(x), count_of(y)) / std::max<int64_t>(images, 1);
-    is_small = std::max(most, count_of(w)) < kMostOffset;
     steps = {steps_x[data.batch],    steps_x[data.channels], steps_y[data.batch],
              steps_y[data.channels], steps_w[weights.in],    steps_w[weights.out]};
     axes.resize(3 - data.spatial.size(), {{1, 1, 1, 0, 0}, 1, 1, 0, 0, 0});  // so that there are as many as expected
@@ -465,6 +469,8 @@ struct Sizes {
       positions *= y[axis];
       pixels *= x[axis];
     }
+    const int64_t of_image = std::max(count_of(x), count_of(y)) / std::max<int64_t>(images, 1);
+    is_small = std::max({of_image, count_of(w), images * pixels, images * positions}) < kMostOffset;
   }
 
   // The numbers of the text's Convolution, with other axes and first elements.
@@ -478,6 +484,17 @@ struct Sizes {
     return all;
   }
   std::vector<int64_t> numbers() const { return numbers(axes, 0, 0); }
+
+  // The same of the text's TiledConvolution.
+  std::vector<int64_t> tiled(const std::vector<Axis>& of_axes, int64_t source_begin, int64_t weights_begin) const {
+    std::vector<int64_t> all = numbers(of_axes, source_begin, weights_begin);
+    all.insert(all.end(), {reciprocal_of(channels), reciprocal_of(filters)});
+    for (const Axis& axis : of_axes) all.push_back(reciprocal_of(axis.window.size));
+    for (const Axis& axis : of_axes) all.push_back(reciprocal_of(axis.positions));
+    for (const Axis& axis : of_axes) all.push_back(reciprocal_of(axis.extent));
+    return all;
+  }
+  std::vector<int64_t> tiled() const { return tiled(axes, 0, 0); }
 };
 
 // The windows over a pixel have a tap there only if it is a multiple of the stride away from where they begin. So every
@@ -489,7 +506,7 @@ struct PixelShares {
   // Adds those whose first axes and their numbers are known.
   void add(std::vector<Axis> axes, int64_t source_begin, int64_t weights_begin, int64_t rows, int64_t inner) {
     if (axes.size() == sizes.axes.size()) {
-      shares.push_back({sizes.numbers(axes, source_begin, weights_begin), rows, inner});
+      shares.push_back({sizes.tiled(axes, source_begin, weights_begin), rows, inner});
       return;
     }
     const Axis& axis = sizes.axes[axes.size()];
@@ -515,10 +532,12 @@ constexpr int64_t kMostShares = 1024;
 // The least lines of a product in tiles.
 constexpr int64_t kLeastLines = 4;
 
+std::string text_of_sizes() { return "*(const TiledConvolution*)(n + " + std::to_string(Product::kOwn) + ")"; }
+
 // `along` and `neighbours` say how elements lie in memory (product.cpp).
 std::string matrix_of(const std::string& name, bool along, int64_t neighbours, const Op& op, size_t operand) {
   const ir::DType dtype = op.operands[operand].dtype();
-  return filled("@<@, @, @, @>{(const @*)p[@], *(const Convolution*)(n + 5)}",
+  return filled("@<@, @, @, @>{(const @*)p[@], " + text_of_sizes() + "}",
                 {name, element_of(dtype), along ? "true" : "false", width_of(neighbours, dtype),
                  op.operands[0].shape().rank() == 5 ? "3" : "2", element_of(dtype), std::to_string(operand)});
 }
@@ -526,7 +545,7 @@ std::string matrix_of(const std::string& name, bool along, int64_t neighbours, c
 std::string incoming_of(const Sizes& sizes, int64_t neighbours, const Op& op) {
   if (!sizes.filters_last) return matrix_of("Incoming", true, neighbours, op, 0);
   const ir::DType dtype = op.operands[0].dtype();
-  return filled("IncomingRows<@, @>{(const @*)p[0], *(const Convolution*)(n + 5)}",
+  return filled("IncomingRows<@, @>{(const @*)p[0], " + text_of_sizes() + "}",
                 {element_of(dtype), width_of(neighbours, dtype), element_of(dtype)});
 }
 
@@ -536,7 +555,7 @@ Product in_tiles(const Sizes& sizes, const std::string& left, const std::string&
   return {{kWindows, kConvolution, kTiles},
           left,
           right,
-          places + (neighbours > 0 ? "<false, @>" : "<true, @>") + "{*(const Convolution*)(n + 5)}",
+          places + (neighbours > 0 ? "<false, @>" : "<true, @>") + "{" + text_of_sizes() + "}",
           neighbours > 0 && neighbours % 4 == 0 ? 4 : 1,
           columns,
           sizes.groups,
@@ -637,7 +656,7 @@ std::optional<Product> product_of_convolution(const Op& op) {
       return in_tiles(s, matrix_of("Windows", s.channels_last, of_source, op, 0),
                       matrix_of("Filters", !s.filters_adjoin, of_weights, op, 1), "ResultPlaces",
                       s.filters_last ? s.filters : 0, s.filters,
-                      {{s.numbers(), s.images * s.positions, s.taps * s.channels}});
+                      {{s.tiled(), s.images * s.positions, s.taps * s.channels}});
     case Part::kSource:
       return in_tiles(s, matrix_of("WindowsOver", s.filters_last, of_result, op, 0),
                       matrix_of("Channels", s.filters_adjoin, of_weights, op, 1), "SourcePlaces",
@@ -645,7 +664,7 @@ std::optional<Product> product_of_convolution(const Op& op) {
     case Part::kWeights:
       return in_tiles(s, matrix_of("TapsOver", !s.channels_last, of_source, op, 1), incoming_of(s, of_result, op),
                       "WeightsPlaces", s.filters_adjoin ? s.filters : 0, s.filters,
-                      {{s.numbers(), s.taps * s.channels, s.images * s.positions}});
+                      {{s.tiled(), s.taps * s.channels, s.images * s.positions}});
   }
   return std::nullopt;
 }

@@ -44,6 +44,10 @@ struct Axes {
 // The same loop over as few axes as possible.
 Axes joined(const Axes& axes);
 
+// The reciprocal of a divisor up to 2^31 for the vocabulary's divided(), which is exact; that of 1 for 0: Granlund and
+// Montgomery, "Division by Invariant Integers using Multiplication", 1994, theorem 4.2.
+int64_t reciprocal_of(int64_t divisor);
+
 // The distance between neighbours along each axis of a row-major array.
 ir::Dims steps_of(const ir::Dims& dims);
 // The same along the axes of an array of shape `to` to which this one broadcasts.

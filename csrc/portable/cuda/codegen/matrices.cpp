@@ -115,12 +115,13 @@ __device__ inline void transform(const float* x, float* y, i64 count, i64 length
 Product product_of_matrices(const Op& op, const Sides& sides, Factor left, Factor right, const Axes& stack) {
   const std::string rank = std::to_string(stack.rank());
   // Neighbours in memory are terms of a sum, unless the matrix is transposed.
-  const auto matrix = [&](Factor factor, int number, bool along, int64_t neighbours) {
+  const auto matrix = [&](Factor factor, size_t number, bool along, int64_t neighbours) {
     const ir::DType dtype = op.operands[factor.operand].dtype();
-    return filled("StackedMatrix<@, @, @, @>{(const @*)p[@], n[@], n[@], n + 9, n + 9 + @ * @}",
+    const size_t first = Product::kOwn + 2 * number, lengths = Product::kOwn + 4;
+    return filled("StackedMatrix<@, @, @, @>{(const @*)p[@], n[@], n[@], n + @, n + @ + @ * @}",
                   {rank, element_of(dtype), along ? "true" : "false", width_of(neighbours, dtype), element_of(dtype),
-                   std::to_string(factor.operand), std::to_string(5 + 2 * number), std::to_string(6 + 2 * number),
-                   std::to_string(number + 1), rank});
+                   std::to_string(factor.operand), std::to_string(first), std::to_string(first + 1),
+                   std::to_string(lengths), std::to_string(lengths), std::to_string(number + 1), rank});
   };
   const auto [rows, inner, columns] = sides;
   std::vector<int64_t> numbers{left.turned ? 1 : inner, left.turned ? rows : 1, right.turned ? inner : 1,

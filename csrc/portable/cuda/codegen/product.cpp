@@ -7,14 +7,19 @@
 
 #include "cuda/codegen/families.h"
 #include "cuda/codegen/small_product.h"
+#include "ir/rounding.h"
 
 namespace alloy::cuda {
 
 using ir::Op;
 
 const char* const kProduct = R"cuda(
-// Rows and columns of the results, terms of each sum, and results; the terms are divided into parts.
-struct ProductSize { i64 rows, columns, inner, matrices, parts; };
+// Rows and columns of the results, terms of each sum, and results. The terms are divided into parts of a length, the
+// tiles of a result into bands of a height, the last of which may be lower. Then reciprocals of numbers of tiles: of a
+// result, of a band, and of the heights of the others and of the last one.
+struct ProductSize {
+  i64 rows, columns, inner, matrices, parts, length, height, by_tiles, by_band, by_height, by_last_height;
+};
 
 // A left matrix M has types Element, Line and Term and functions line(matrix, row), term(k) and at(line, term,
 // is_there), the address of an element, which unsets is_there if the element is 0; of a right matrix, a line is a
@@ -496,28 +501,28 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
   const unsigned kBytes = 64 * (kRows + kColumns);
   __shared__ __align__(128) char tiles[kStages * kBytes];
   const Address of_left = address_of(tiles), of_right = of_left + 64 * kRows;
-  const i64 down = (size.rows + kRows - 1) / kRows, across = (size.columns + kColumns - 1) / kColumns;
+  const int down = (size.rows + kRows - 1) / kRows, across = (size.columns + kColumns - 1) / kColumns;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int own_row = warp / ACROSS * 32 * ROWS, own_column = warp % ACROSS * 32 * COLUMNS;
   const TileReader<T, true, A::kAlong, kRows> read_left(of_left, own_row);
   const TileReader<T, false, B::kAlong, kColumns> read_right(of_right, own_column);
-  const i64 length = ((size.inner + size.parts - 1) / size.parts + kTerms - 1) / kTerms * kTerms;
-  const i64 begin = blockIdx.y * length;
-  const i64 end = begin + length < size.inner ? begin + length : size.inner;
+  const i64 begin = blockIdx.y * size.length;
+  const i64 end = begin + size.length < size.inner ? begin + size.length : size.inner;
   const int steps = end <= begin ? 0 : (int)((end - begin + kTerms - 1) / kTerms);
-  const i64 block = blockIdx.x;
+  const int block = blockIdx.x;
   // Blocks that run at once compute tiles of a few rows, so that they read the same lines of both matrices.
-  const i64 kBand = 8, matrix = quotient(block, down * across), tile = block - matrix * down * across;
-  const i64 band = quotient(tile, kBand * across), in_band = tile - band * kBand * across;
-  const i64 height = down - band * kBand < kBand ? down - band * kBand : kBand;
-  const i64 tile_column = quotient(in_band, height);
-  const i64 first_row = (band * kBand + in_band - tile_column * height) * kRows,
-            first_column = tile_column * kColumns;
+  const int matrix = divided(block, size.by_tiles), tile = block - matrix * down * across;
+  const int band = divided(tile, size.by_band), first_down = band * (int)size.height, in_band = tile - first_down * across;
+  const bool is_last = down - first_down <= size.height;
+  const int height = is_last ? down - first_down : (int)size.height;
+  const int tile_column = divided(in_band, is_last ? size.by_last_height : size.by_height);
+  const i64 first_row = (i64)(first_down + in_band - tile_column * height) * kRows,
+            first_column = (i64)tile_column * kColumns;
   float sums[ROWS][COLUMNS][4][8] = {};
   {
     TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
     TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
-#pragma unroll
+#pragma unroll 1
     for (int i = 0; i < kStages - 1; ++i) {
       left.load(of_left + i * kBytes);
       right.load(of_right + i * kBytes);
@@ -731,6 +736,28 @@ Division division_of(const Product& product, const Product::Share& share, size_t
   return best;
 }
 
+// The text's ProductSize.
+std::vector<int64_t> size_of(const Product& product, const Product::Share& share, const Division& division) {
+  constexpr int64_t kHighestBand = 8;
+  const Tile& tile = *division.tile;
+  const int64_t down = (share.rows + tile.rows - 1) / tile.rows;
+  const int64_t across = (product.columns + tile.columns - 1) / tile.columns;
+  const int64_t terms = product.is_narrow ? 32 : 16;  // of a tile in shared memory
+  const int64_t length = ir::round_up((share.inner + division.parts - 1) / division.parts, terms);
+  const int64_t height = std::min(down, kHighestBand), rest = down % height;
+  return {share.rows,
+          product.columns,
+          share.inner,
+          product.matrices,
+          division.parts,
+          length,
+          height,
+          reciprocal_of(down * across),
+          reciprocal_of(height * across),
+          reciprocal_of(height),
+          reciprocal_of(rest == 0 ? height : rest)};
+}
+
 // The tiles of small_product().
 int64_t small_tiles(const Product& product, const Product::Share& share) {
   return (share.rows + 15) / 16 * ((product.columns + 15) / 16) * product.matrices;
@@ -765,8 +792,9 @@ Code code_of_product(const Op& op, const Maker& finish) {
   Code code;
   for (const Product::Share& share : product.shares) {
     const bool is_small = small_tiles(product, share) <= kMostSmallTiles && share.inner <= kMostSmallTerms;
-    const auto [tile, blocks, parts] = division_of(product, share, finish(0, 0, 1).pointers.size());
-    std::vector<int64_t> numbers{share.rows, product.columns, share.inner, product.matrices, is_small ? 1 : parts};
+    const Division division = division_of(product, share, finish(0, 0, 1).pointers.size());
+    const auto [tile, blocks, parts] = division;
+    std::vector<int64_t> numbers = size_of(product, share, division);
     numbers.insert(numbers.end(), share.numbers.begin(), share.numbers.end());
     Launch launch{libraries, "", {operand(0), operand(1)}, std::move(numbers)};
     const std::string of_matrices = "(" + product.left + ", " + product.right + ", ";

@@ -30,7 +30,7 @@ struct Product {
   bool is_narrow = false;  // elements have two bytes
   bool is_tf32 = false;    // factors may be rounded to TF32
 
-  static constexpr size_t kOwn = 5;
+  static constexpr size_t kOwn = 11;
 };
 
 // True if products are computed of elements of the type, which both operands and the result have.

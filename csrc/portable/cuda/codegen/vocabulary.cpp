@@ -24,6 +24,11 @@ __device__ inline i64 quotient(i64 a, i64 b) {
   return ((a | b) >> 32) == 0 ? (i64)((unsigned)a / (unsigned)b) : long_quotient(a, b);
 }
 
+// A quotient of a number below 2^31, by the divisor's reciprocal: a multiplier, and above its 32 bits, a shift.
+__device__ inline int divided(int a, i64 reciprocal) {
+  return (int)((u64)(unsigned)a * (unsigned)reciprocal >> (int)(reciprocal >> 32));
+}
+
 // The place of element `i` of an array with R axes of these lengths, by the steps along each axis.
 template <int R>
 __device__ inline i64 place(i64 i, const i64* lengths, const i64* steps) {
