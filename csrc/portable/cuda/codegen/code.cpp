@@ -37,8 +37,8 @@ namespace {
 std::string text_of(const Launch& launch) {
   return "(const __grid_constant__ Arguments<" + std::to_string(std::max<size_t>(launch.pointers.size(), 1)) + ", " +
          std::to_string(std::max<size_t>(launch.numbers.size(), 1)) +
-         "> a) {\n  char* const* const p = a.p;\n  const i64* const n = a.n;\n  begin_launch();\n" + launch.body +
-         "}\n";
+         "> a) {\n  char* const* const p = a.p;\n  const i64* const n = a.n;\n" +
+         (launch.waits_itself ? "" : "  begin_launch();\n") + launch.body + "}\n";
 }
 
 std::string cluster_of(const Launch& launch) {

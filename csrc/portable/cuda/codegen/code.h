@@ -37,6 +37,7 @@ struct Launch {
   bool is_fresh = false;                    // the numbers are a new random state in each run
   bool takes_any_grid = true;               // it may have fewer blocks, more that do nothing, and 256 threads
   bool is_cluster = false;                  // the blocks are a cluster, on GPUs that have them; else there is one block
+  bool waits_itself = false;                // the body calls begin_launch(), before it reads memory
   bool has_clusters = false;                // the blocks of each column of the grid are a cluster, on such GPUs
   std::vector<std::string> functions = {};  // that the body calls, behind the libraries
 };

@@ -32,7 +32,7 @@ Launch merged(const std::vector<MergedPart>& parts) {
     std::string numbers;
     for (const int64_t number : launch->numbers) numbers += std::to_string(number) + ", ";
     if (waiting != Waiting::kNone && !all.body.empty()) {
-      all.body += waiting == Waiting::kAll && all.is_cluster ? "  merged_barrier();\n" : "  __syncthreads();\n";
+      all.body += waiting == Waiting::kAll && all.is_cluster ? "  cluster_barrier();\n" : "  __syncthreads();\n";
     }
     all.body += "  {\n    const i64 n[] = {" + numbers + "0};\n    " + function + "(p + " +
                 std::to_string(all.pointers.size()) + ", n);\n  }\n";

@@ -522,6 +522,7 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
   {
     TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);
     TileLoader<B, kColumns, kThreads> right(b, matrix, first_column, size.columns, begin, end);
+    begin_launch();
 #pragma unroll 1
     for (int i = 0; i < kStages - 1; ++i) {
       left.load(of_left + i * kBytes);
@@ -646,7 +647,7 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
           }
         }
       }
-      if (kBlocks > 1) cluster_barrier();
+      if (kBlocks > 1) wait_for_cluster();
       else __syncwarp();
     }
   }
@@ -807,6 +808,7 @@ Code code_of_product(const Op& op, const Maker& finish) {
       continue;
     }
     launch.takes_any_grid = false;
+    launch.waits_itself = true;
     launch.blocks = static_cast<unsigned>(blocks);
     launch.rows = static_cast<unsigned>(parts);
     launch.threads = tile->threads;

@@ -338,15 +338,22 @@ __device__ inline A merged_in_block(A own, A* shared, const Merge& merge) {
   return all;
 }
 
+// Orders what this thread, and those that it waited for, have read and written before what it does later, for the GPU.
+#if defined(__CUDACC__)
+__device__ inline void fence_of_memory() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+#else
+inline void fence_of_memory() {}
+#endif
+
 // Counts a block that has written what the last one of `count` reads, and is true in that one, for all threads. The
 // counter is zero before the first block comes and behind the last one.
 __device__ inline bool comes_last(unsigned* counter, unsigned count) {
   __syncthreads();
   unsigned before = 0;
   if (threadIdx.x == 0) {
-    __threadfence();
+    fence_of_memory();
     before = atomicInc(counter, count - 1);
-    __threadfence();
+    fence_of_memory();
   }
   return __syncthreads_or(threadIdx.x == 0 && before == count - 1);
 }
@@ -356,24 +363,26 @@ __device__ inline bool comes_last(unsigned* counter, unsigned count) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define ALLOY_CLUSTER(blocks, rows) __cluster_dims__(blocks, rows, 1)
 const bool kHasClusters = true;
-__device__ inline void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+// Waits for all threads; they may still write.
+__device__ inline void wait_for_cluster() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-// The same for what was written to memory: one thread waits until it can be seen, which takes less time than if all
-// did.
-__device__ inline void merged_barrier() {
+// One thread waits until what the block wrote can be seen, which takes less time than if all did.
+__device__ inline void cluster_barrier() {
   __syncthreads();
   if (threadIdx.x == 0) asm volatile("fence.acq_rel.cluster;" ::: "memory");
   __syncwarp();
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+  wait_for_cluster();
 }
-// Waits for the launches that this one follows.
-__device__ inline void begin_launch() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+// Waits for the launches that this one follows. Those that follow it may begin when all of its blocks have.
+__device__ inline void begin_launch() {
+  asm volatile("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;" ::: "memory");
+}
 #else
 #define ALLOY_CLUSTER(blocks, rows)
 const bool kHasClusters = false;
+__device__ inline void wait_for_cluster() { __syncthreads(); }
 __device__ inline void cluster_barrier() { __syncthreads(); }
-__device__ inline void merged_barrier() { __syncthreads(); }
 __device__ inline void begin_launch() {}
 #endif
 )cuda";
