@@ -425,28 +425,33 @@ __device__ inline float4 read_four_of_block(const float* own, unsigned block) {
   return x;
 }
 
-// The sums of numbers at the same place in all BLOCKS blocks of a cluster.
+// The sums of numbers at the same place in all BLOCKS blocks of a cluster, of which there are 1, 2, 4 or 8.
 template <int BLOCKS>
 __device__ inline float sum_of_blocks(const float* own) {
   if (BLOCKS == 1) return *own;
   float x[BLOCKS];
 #pragma unroll
   for (int i = 0; i < BLOCKS; ++i) x[i] = read_of_block(own, i);
-  double sum = 0;
 #pragma unroll
-  for (int i = 0; i < BLOCKS; ++i) sum += x[i];
-  return (float)sum;
+  for (int by = 1; by < BLOCKS; by *= 2) {
+#pragma unroll
+    for (int i = 0; i < BLOCKS; i += 2 * by) x[i] += x[i + by];
+  }
+  return x[0];
 }
 template <int BLOCKS>
 __device__ inline Four<float> four_sums_of_blocks(const float* own) {
   float4 x[BLOCKS];
 #pragma unroll
   for (int i = 0; i < BLOCKS; ++i) x[i] = BLOCKS == 1 ? *(const float4*)own : read_four_of_block(own, i);
-  if (BLOCKS == 1) return Four<float>{x[0].x, x[0].y, x[0].z, x[0].w};
-  double sums[4] = {};
 #pragma unroll
-  for (int i = 0; i < BLOCKS; ++i) sums[0] += x[i].x, sums[1] += x[i].y, sums[2] += x[i].z, sums[3] += x[i].w;
-  return Four<float>{(float)sums[0], (float)sums[1], (float)sums[2], (float)sums[3]};
+  for (int by = 1; by < BLOCKS; by *= 2) {
+#pragma unroll
+    for (int i = 0; i < BLOCKS; i += 2 * by) {
+      x[i].x += x[i + by].x, x[i].y += x[i + by].y, x[i].z += x[i + by].z, x[i].w += x[i + by].w;
+    }
+  }
+  return Four<float>{x[0].x, x[0].y, x[0].z, x[0].w};
 }
 
 // Keeps a thread's sums of a part of a tile, and is true in the block that comes last to the tile: there they become

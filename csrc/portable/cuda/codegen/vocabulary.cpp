@@ -374,9 +374,9 @@ __device__ inline void cluster_barrier() {
   __syncwarp();
   wait_for_cluster();
 }
-// Waits for the launches that this one follows. Those that follow it may begin when all of its blocks have.
+// Waits for the launches that this one follows. Those that follow it may begin, and wait, when all of its blocks have.
 __device__ inline void begin_launch() {
-  asm volatile("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
 }
 #else
 #define ALLOY_CLUSTER(blocks, rows)
