@@ -508,6 +508,10 @@ int cuGraphAddKernelNode_v2(OwnNode** made, Graph* graph, OwnNode* const*, size_
   *made = graph->back().get();
   return 0;
 }
+int cuGraphKernelNodeSetAttribute(OwnNode*, unsigned, const void*) {
+  MAY_FAIL;
+  return 0;
+}
 int cuGraphAddDependencies_v2(Graph*, OwnNode* const* from, OwnNode* const* to, const void*, size_t count) {
   MAY_FAIL;
   for (size_t i = 0; i < count; ++i) to[i]->before.push_back(from[i]);

@@ -67,6 +67,13 @@ struct CUDA_KERNEL_NODE_PARAMS {
   CUcontext ctx = nullptr;
 };
 
+// What else a launch of a graph has; the driver reads 64 bytes.
+union CUkernelNodeAttrValue {
+  char bytes[64] = {};
+  int priority;
+};
+inline constexpr unsigned kPriority = 8;
+
 // Columns: the member, the name in the library, the parameters.
 #define ALLOY_CUDA_DRIVER(X)                                                                                         \
   X(init, cuInit, (unsigned))                                                                                        \
@@ -107,6 +114,7 @@ struct CUDA_KERNEL_NODE_PARAMS {
   X(graph_create, cuGraphCreate, (CUgraph*, unsigned))                                                               \
   X(graph_add_kernel, cuGraphAddKernelNode_v2,                                                                       \
     (CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_KERNEL_NODE_PARAMS*))                             \
+  X(graph_set_attribute, cuGraphKernelNodeSetAttribute, (CUgraphNode, unsigned, const CUkernelNodeAttrValue*))       \
   X(graph_add_edges, cuGraphAddDependencies_v2,                                                                      \
     (CUgraph, const CUgraphNode*, const CUgraphNode*, const CUgraphEdgeData*, size_t))                               \
   X(graph_instantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                     \

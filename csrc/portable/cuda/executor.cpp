@@ -282,6 +282,9 @@ void Executor::merge() {
       ends.erase(other);
     }
   }
+  for (const size_t end : ends) {
+    if (end < all_.size()) all_[end].made.is_awaited = false;
+  }
   std::vector<size_t> others(ends.begin(), ends.end());
   for (const Prepared& one : behind_) {
     const bool waits = &one == &behind_.back() || last_result >= first;

@@ -13,6 +13,7 @@ struct PreparedLaunch {
   unsigned blocks = 1, rows = 1, threads = 1;
   std::vector<uint64_t> arguments;
   std::vector<size_t> follows = {};  // the positions, ascending, of the launches that must end before this one begins
+  bool is_awaited = true;            // a step waits for it, not only the end of the run
 };
 
 class LaunchGraph {

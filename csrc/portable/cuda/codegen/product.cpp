@@ -705,7 +705,7 @@ Division division_of(const Product& product, const Product::Share& share, size_t
   constexpr int64_t kProcessorsOfClusters = 112;
   // The time for beginning and ending a tile, and for reading an element of a part that another block wrote, in terms;
   // and for waiting for the other blocks, or those of a cluster, in terms of elements.
-  constexpr double kTermsOfTile = 64, kTermsOfPart = 25, kWaiting = 5e5, kWaitingInCluster = 2e5;
+  constexpr double kTermsOfTile = 32, kTermsOfPart = 25, kWaiting = 5e5, kWaitingInCluster = 1e5;
   // A processor that has a single block of few threads waits for memory.
   constexpr double kAlone = 1.4;
   const int64_t least_parts = 1 + share.inner / (1 << 30);  // of which a tile's numbers have 32 bits

@@ -47,20 +47,17 @@ struct Elements {
   }
   // Folds every `step`th element. Several are read at once, since the fold waits for each.
   __device__ typename Fold::All folded(i64 begin, i64 end, int step) const {
-    const int kAtOnce = 8;
+    const int kAtOnce = 4;
     typename Fold::All all = Fold::none();
-#pragma unroll 1
-    for (i64 i = begin; i < end; i += kAtOnce * step) {
+    i64 i = begin;
+    for (; i + (kAtOnce - 1) * step < end; i += kAtOnce * step) {
       typename Fold::Number x[kAtOnce];
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k) {
-        if (i + k * step < end) x[k] = at(i + k * step);
-      }
+      for (int k = 0; k < kAtOnce; ++k) x[k] = at(i + k * step);
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k) {
-        if (i + k * step < end) all = Fold::add(all, x[k], i + k * step, first);
-      }
+      for (int k = 0; k < kAtOnce; ++k) all = Fold::add(all, x[k], i + k * step, first);
     }
+    for (; i < end; i += step) all = Fold::add(all, at(i), i, first);
     return all;
   }
 };
