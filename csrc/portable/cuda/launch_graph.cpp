@@ -9,8 +9,6 @@ namespace {
 constexpr int kAwaited = -1;
 // For cuGraphInstantiate: launches have their own priorities, not the stream's.
 constexpr unsigned long long kUsesPriorities = 8;
-// So many blocks leave others room.
-constexpr unsigned kFewBlocks = 264;
 
 CUDA_KERNEL_NODE_PARAMS node_of(const PreparedLaunch& launch, void** arguments) {
   CUDA_KERNEL_NODE_PARAMS node;
@@ -32,7 +30,6 @@ LaunchGraph::LaunchGraph(const Context& context, const std::vector<const Prepare
   const Driver& driver = context.enter();
   driver.check(driver.graph_create(&graph_, 0), "cuGraphCreate");
   std::vector<CUgraphNode> from, to;
-  std::vector<CUgraphEdgeData> edges;
   for (const PreparedLaunch* launch : launches) {
     void* arguments[] = {bytes_of(*launch)};
     const CUDA_KERNEL_NODE_PARAMS node = node_of(*launch, arguments);
@@ -44,14 +41,12 @@ LaunchGraph::LaunchGraph(const Context& context, const std::vector<const Prepare
       attribute.priority = kAwaited;
       driver.check(driver.graph_set_attribute(made, kPriority, &attribute), "cuGraphKernelNodeSetAttribute");
     }
-    // While its blocks wait, others have no room.
-    const bool is_early = launches_wait && (launch->is_awaited || launch->blocks * launch->rows <= kFewBlocks);
     for (const size_t position : launch->follows) {
       from.push_back(nodes_[position]);
       to.push_back(made);
-      edges.push_back(is_early ? kProgrammatic : CUgraphEdgeData{});
     }
   }
+  const std::vector<CUgraphEdgeData> edges(from.size(), launches_wait ? kProgrammatic : CUgraphEdgeData{});
   driver.check(driver.graph_add_edges(graph_, from.data(), to.data(), edges.data(), edges.size()),
                "cuGraphAddDependencies");
   driver.check(driver.graph_instantiate(&made_, graph_, kUsesPriorities), "cuGraphInstantiate");
