@@ -1,5 +1,6 @@
 // The texts of the CUDA device: what ops become, and what they share. tests/python/device/test_cuda.py compiles all.
 #include "cuda/codegen/code.h"
+#include "cuda/codegen/families.h"
 
 #include "graph_builder.h"
 
@@ -18,16 +19,47 @@ TEST(Codegen, AnElementwiseOpIsItsRow) {
   const cuda::Code code = cuda::code_of(*graph.value(OpCode::subtract, {a, b}).op);
   ASSERT_EQ(code.launches.size(), 1);
   EXPECT_EQ(code.launches[0].body,
-            "  for (i64 i = first_index(); i < n[0]; i += index_step()) {\n"
-            "    const NumberOf<float> v0 = load((const float*)p[0], i);\n"
-            "    const NumberOf<float> v1 = load((const float*)p[1], place<2>(i, n + 1, n + 3));\n"
+            "  compute_each<1>(n[0], [&](i64 i) { struct Read { NumberOf<float> v0; NumberOf<float> v1; }; "
+            "return Read{load((const float*)p[0], i), load((const float*)p[1], place<2>(i, n + 1, n + 3))}; }, "
+            "[&](i64 i, const auto& r) {\n"
+            "    const NumberOf<float> v0 = r.v0;\n"
+            "    const NumberOf<float> v1 = r.v1;\n"
             "    NumberOf<float> v2;\n"
             "    { const NumberOf<float> d = 0; const NumberOf<float> a = v0; const NumberOf<float> b = v1; (void)d; "
             "v2 = kept<float>(Sub(d, a, b)); }\n"
             "    store((float*)p[2], i, v2);\n"
-            "  }\n");
+            "  });\n");
   EXPECT_EQ(code.launches[0].numbers, (std::vector<int64_t>{12, 4, 3, 0, 1}));
   EXPECT_TRUE(code.in_place);
+}
+
+TEST(Codegen, LargeArraysAreComputedInFours) {
+  const auto body_of = [](Shape shape, Shape other) {
+    Graph graph;
+    const Value a = placeholder(graph, {DType::float32, std::move(shape)});
+    const Value b = placeholder(graph, {DType::float32, std::move(other)});
+    return cuda::code_of(*graph.value(OpCode::add, {a, b}).op).launches[0].body;
+  };
+  const std::string rows = body_of({512, 256}, {256}), columns = body_of({512, 256}, {512, 1});
+  EXPECT_NE(rows.find("load_four((const float*)p[1], place<2>"), std::string::npos);
+  EXPECT_NE(columns.find("four_times(load((const float*)p[1], place<2>"), std::string::npos);
+  EXPECT_NE(body_of({514, 258}, {258}).find("each_of_four"), std::string::npos);
+  EXPECT_NE(body_of({513, 257}, {257}).find("compute_each<1>"), std::string::npos);
+}
+
+TEST(Codegen, ReciprocalsDivideExactly) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+  for (const int64_t divisor : {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{7}, int64_t{36}, int64_t{641},
+                                int64_t{65535}, int64_t{65536}, kMost / 2 + 1, kMost - 1, kMost}) {
+    const auto reciprocal = static_cast<uint64_t>(cuda::reciprocal_of(divisor));
+    for (const int64_t quotient : {int64_t{0}, int64_t{1}, kMost / divisor / 2, kMost / divisor}) {
+      for (const int64_t x : {quotient * divisor - 1, quotient * divisor, quotient * divisor + divisor / 2, kMost}) {
+        if (x < 0 || x > kMost) continue;
+        const uint64_t found = (static_cast<uint64_t>(x) * (reciprocal & 0xffffffff)) >> (reciprocal >> 32);
+        EXPECT_EQ(static_cast<int64_t>(found), x / divisor) << x << " by " << divisor;
+      }
+    }
+  }
 }
 
 TEST(Codegen, AnOperandThatIsUsedTwiceIsReadOnce) {

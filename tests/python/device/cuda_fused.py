@@ -342,38 +342,85 @@ PRODUCTS = [
     product_of_images((5, 12, 10, 6), (3, 3, 1, 6), groups=6, strides=2),
     product_of_images((5, 12, 10, 16), (1, 1, 16, 40)),
     product_of_images((5, 12, 10, 16), (1, 1, 16, 40), strides=2),
+    product_of_images((2, 7, 9, 64), (3, 3, 64, 96)),
 ]
 
 
-def compiled_products(dtype, function):
+def compiled_products(dtype, function, precision="float32"):
     """All products as one step, with a function of each result that gives tensors, and their arrays."""
     draw = np.random.default_rng(0).normal
     arrays = [[draw(size=shape).astype(dtype) for shape in product.shapes] for product in PRODUCTS]
+    # All bits of the last one are set, and of the one before all but the sign.
     arrays[1][0][1, 2], arrays[1][0][2, 3] = np.inf, np.nan
-    graph = al.Graph()
+    patterns = arrays[1][0].view(f"u{arrays[1][0].itemsize}")
+    patterns[4, 5], patterns[5, 6] = np.iinfo(patterns.dtype).max >> 1, np.iinfo(patterns.dtype).max
+    graph = al.Graph(precision=precision)
     feeds = [[graph.placeholder(array.shape, array.dtype) for array in own] for own in arrays]
     built = [result for product, own in zip(PRODUCTS, feeds) for result in product.build(*own)]
     return graph.compile(sum(feeds, []), [tensor for x in built for tensor in function(x)]), arrays
 
 
 def check_products():
-    for dtype, rounding in (np.float16, 2.0**-11), (ml_dtypes.bfloat16, 2.0**-8):
-        step, arrays = compiled_products(dtype, lambda x: [x])
+    # Of each result's rounding, and of the factors'.
+    for dtype, precision, of_result, of_factors in (
+        (np.float16, "float32", 2.0**-11, 0),
+        (ml_dtypes.bfloat16, "float32", 2.0**-8, 0),
+        (np.float32, "float32", 2.0**-24, 0),
+        (np.float32, "tf32", 2.0**-24, 2.0**-10),
+    ):
+        step, arrays = compiled_products(dtype, lambda x: [x], precision)
         alone = iter(step(*sum(arrays, [])))
-        step, _ = compiled_products(dtype, lambda x: [x, al.relu(x * 0.75 + 0.5)])
+        step, _ = compiled_products(dtype, lambda x: [x, al.relu(x * 0.75 + 0.5)], precision)
         fused = iter(step(*sum(arrays, [])))
         with np.errstate(invalid="ignore"):
             for product, own in zip(PRODUCTS, arrays):
                 own = [array.astype(float) for array in own]
                 for right, size in zip(product.expected(*own), product.expected(*map(abs, own))):
                     known = np.isfinite(right)
-                    most = rounding * abs(right) + 2e-6 * size + 2.0**-25
+                    most = of_result * abs(right) + (2e-6 + of_factors) * size + 2.0**-25
                     for result in next(alone), (last := next(fused)):
                         assert (abs(result.astype(float) - right) <= most)[known].all(), (product.shapes, dtype)
                         np.testing.assert_array_equal(result.astype(float)[~known], right[~known])
-                    # Each op rounds its result, in one kernel as alone.
+                    # Each op rounds its result, in one kernel as alone; of float32, the device may round a sum only.
                     rounded = np.maximum(last * dtype(0.75) + dtype(0.5), dtype(0)).astype(float)
-                    np.testing.assert_array_equal(next(fused).astype(float)[known], rounded[known])
+                    close = 2.0**-23 if dtype is np.float32 else 0
+                    np.testing.assert_allclose(next(fused).astype(float)[known], rounded[known], close, close)
+
+
+# Elementwise ops of arrays so large that a thread computes several elements, and of others; what broadcasts, by shapes.
+CHAINS = [
+    ((512, 256), [(256,), (512, 1), ()]),
+    ((262, 1002), [(1002,), (262, 1), (262, 1002)]),
+    ((2, 260, 6, 44), [(260, 1, 44), (2, 1, 6, 1), (44,)]),
+    ((131, 1003), [(1003,), (131, 1), ()]),
+]
+
+
+def compiled_chains():
+    """Chains with results of several types, and a variable that a chain updates in place; their arrays."""
+    graph = al.Graph()
+    arrays = [[rng.normal(size=shape).astype(np.float32) for shape in (own, *others)] for own, others in CHAINS]
+    feeds = [[graph.placeholder(array.shape) for array in own] for own in arrays]
+    built, updates, variables = [], [], []
+    for x, a, b, c in feeds:
+        y = al.relu(x * a + b) - c
+        built += [y, y > a, al.cast(y * 100, "int8"), al.cast(y, "float16")]
+        variables.append(graph.variable(np.ones(x.shape, np.float32)))
+        updates.append(graph.assign(variables[-1], variables[-1] * a - y))
+    return graph.compile(sum(feeds, []), built, updates=updates), arrays, variables
+
+
+def check_chains():
+    step, arrays, variables = compiled_chains()
+    results = iter(step(*sum(arrays, [])))
+    for (x, a, b, c), variable in zip(arrays, variables):
+        wide = relu(x.astype(float) * a + b) - c
+        y, above, whole, half = (next(results) for _ in range(4))
+        np.testing.assert_allclose(y, wide, rtol=1e-6, atol=1e-6)
+        np.testing.assert_array_equal(above, y > a)
+        np.testing.assert_array_equal(whole, np.clip(np.trunc(y * np.float32(100)), -128, 127))
+        np.testing.assert_array_equal(half, y.astype(np.float16))
+        np.testing.assert_allclose(variable.numpy(), np.broadcast_to(a, x.shape) - wide, rtol=1e-6, atol=1e-6)
 
 
 def compiled_updates():
@@ -415,5 +462,6 @@ def check_updates():
 if __name__ == "__main__":
     check_rows()
     check_products()
+    check_chains()
     check_updates()
     print("end")

@@ -2,7 +2,7 @@
 looks at no result. On an imitated GPU that keeps texts (tests/imitated_cuda), all texts are in the folder then."""
 
 import numpy as np
-from cuda_fused import compiled_products, compiled_rows, compiled_updates
+from cuda_fused import compiled_chains, compiled_products, compiled_rows, compiled_updates
 
 import alloy as al
 from cases import all_cases, sample
@@ -34,6 +34,8 @@ if __name__ == "__main__":
     step, arrays = compiled_rows()
     step(*sum(arrays, []))
     step, arrays = compiled_products("bfloat16", lambda x: [al.relu(x)])
+    step(*sum(arrays, []))
+    step, arrays, _ = compiled_chains()
     step(*sum(arrays, []))
     step, arrays, _ = compiled_updates()
     step(*arrays)
