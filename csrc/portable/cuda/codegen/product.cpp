@@ -517,7 +517,7 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
   const int block = blockIdx.x;
   // Blocks that run at once compute tiles of a few rows, so that they read the same lines of both matrices.
   const int matrix = divided(block, size.by_tiles), tile = block - matrix * down * across;
-  const int band = divided(tile, size.by_band), first_down = band * (int)size.height, in_band = tile - first_down * across;
+  const int first_down = divided(tile, size.by_band) * (int)size.height, in_band = tile - first_down * across;
   const bool is_last = down - first_down <= size.height;
   const int height = is_last ? down - first_down : (int)size.height;
   const int tile_column = divided(in_band, is_last ? size.by_last_height : size.by_height);
