@@ -335,6 +335,7 @@ PRODUCTS = [
     product_of_matrices(1408, 40, 1536),
     product_of_matrices(90, 40, 72, 5, 2),
     product_of_images((3, 6, 5, 4), (3, 3, 4, 8)),
+    product_of_images((5, 20, 18, 3), (3, 3, 3, 8)),
     product_of_images((5, 20, 18, 8), (3, 3, 8, 16)),
     product_of_images((5, 20, 18, 8), (3, 3, 8, 16), layout="NCHW"),
     product_of_images((5, 21, 18, 3), (5, 4, 3, 20), strides=2),

@@ -305,6 +305,13 @@ struct WeightsPlaces {
 )cuda";
 
 constexpr char kDirect[] = R"cuda(
+// Divides `rest` by a count, and returns what is left over.
+__device__ inline i64 taken(i64& rest, i64 count) {
+  const i64 all = rest;
+  rest = quotient(all, count);
+  return all - rest * count;
+}
+
 template <class T>
 __device__ inline void convolve(const T* x, const T* w, T* y, const Convolution& c) {
   const Moving &d = c.axes[0], &h = c.axes[1], &v = c.axes[2];
@@ -315,15 +322,13 @@ __device__ inline void convolve(const T* x, const T* w, T* y, const Convolution&
     const bool channels_last = c.result_channel == 1;
     i64 out = 0;
     if (channels_last) {
-      out = rest % outs;
-      rest = quotient(rest, outs);
+      out = taken(rest, outs);
     }
-    const i64 pv = rest % v.positions; rest = quotient(rest, v.positions);
-    const i64 ph = rest % h.positions; rest = quotient(rest, h.positions);
-    const i64 pd = rest % d.positions; rest = quotient(rest, d.positions);
+    const i64 pv = taken(rest, v.positions);
+    const i64 ph = taken(rest, h.positions);
+    const i64 pd = taken(rest, d.positions);
     if (!channels_last) {
-      out = rest % outs;
-      rest = quotient(rest, outs);
+      out = taken(rest, outs);
     }
     const i64 image = rest, group = quotient(out, c.filters);
     float sum = 0;
@@ -359,15 +364,13 @@ __device__ inline void convolve_data_gradient(const T* g, const T* w, T* x, cons
     const bool channels_last = c.source_channel == 1;
     i64 in = 0;
     if (channels_last) {
-      in = rest % ins;
-      rest = quotient(rest, ins);
+      in = taken(rest, ins);
     }
-    const i64 at_v = rest % v.extent; rest = quotient(rest, v.extent);
-    const i64 at_h = rest % h.extent; rest = quotient(rest, h.extent);
-    const i64 at_d = rest % d.extent; rest = quotient(rest, d.extent);
+    const i64 at_v = taken(rest, v.extent);
+    const i64 at_h = taken(rest, h.extent);
+    const i64 at_d = taken(rest, d.extent);
     if (!channels_last) {
-      in = rest % ins;
-      rest = quotient(rest, ins);
+      in = taken(rest, ins);
     }
     const i64 image = rest, group = quotient(in, c.channels), own = in - group * c.channels;
     float sum = 0;
@@ -403,16 +406,16 @@ __device__ inline void convolve_weights_gradient(const T* g, const T* x, T* w, c
   const i64 positions = c.images * d.positions * h.positions * v.positions;
   for (i64 i = blockIdx.x; i < count; i += gridDim.x) {
     i64 rest = i;
-    const i64 tv = rest % v.taps; rest = quotient(rest, v.taps);
-    const i64 th = rest % h.taps; rest = quotient(rest, h.taps);
-    const i64 td = rest % d.taps; rest = quotient(rest, d.taps);
-    const i64 in = rest % c.channels, out = quotient(rest, c.channels), group = quotient(out, c.filters);
+    const i64 tv = taken(rest, v.taps);
+    const i64 th = taken(rest, h.taps);
+    const i64 td = taken(rest, d.taps);
+    const i64 in = taken(rest, c.channels), out = rest, group = quotient(out, c.filters);
     double sum = 0;
     for (i64 j = threadIdx.x; j < positions; j += blockDim.x) {
       rest = j;
-      const i64 pv = rest % v.positions; rest = quotient(rest, v.positions);
-      const i64 ph = rest % h.positions; rest = quotient(rest, h.positions);
-      const i64 pd = rest % d.positions, image = quotient(rest, d.positions);
+      const i64 pv = taken(rest, v.positions);
+      const i64 ph = taken(rest, h.positions);
+      const i64 pd = taken(rest, d.positions), image = rest;
       const i64 at_d = d.place(pd, td), at_h = h.place(ph, th), at_v = v.place(pv, tv);
       if (!d.holds(at_d) || !h.holds(at_h) || !v.holds(at_v)) continue;
       sum += load(g, image * c.result_image + out * c.result_channel + pd * d.result_step + ph * h.result_step +
@@ -529,8 +532,8 @@ struct PixelShares {
 };
 constexpr int64_t kMostShares = 1024;
 
-// The least lines of a product in tiles.
-constexpr int64_t kLeastLines = 4;
+// The least lines of a product in tiles; and what is no product in tiles though it has them.
+constexpr int64_t kLeastLines = 4, kFewWeights = 256, kManyPositions = 1024;
 
 std::string text_of_sizes() { return "*(const TiledConvolution*)(n + " + std::to_string(Product::kOwn) + ")"; }
 
@@ -626,6 +629,9 @@ std::optional<Product> product_of_convolution(const Op& op) {
   const Sizes s = sizes_of(op);
   const Part part = part_of(op);
   if ((part == Part::kSource ? s.channels : s.filters) < kLeastLines || !s.is_small) return std::nullopt;
+  // A tile would be nearly empty, and a block for each weight is quicker than a few for all.
+  const int64_t weights = s.groups * s.taps * s.channels * s.filters, positions = s.images * s.positions;
+  if (part == Part::kWeights && weights <= kFewWeights && positions >= kManyPositions) return std::nullopt;
   const int64_t of_source = s.channels_last ? s.channels : 1, of_result = s.filters_last ? s.filters : 1,
                 of_weights = s.filters_adjoin    ? s.filters
                              : s.channels_adjoin ? s.channels
