@@ -286,7 +286,7 @@ struct IncomingRows {
   __device__ Term term(i64 k) const { return k * c.groups * c.filters; }
   __device__ void advance(Term& term, Term by) const { term += by; }
   __device__ const T* at(Line line, Term term, bool&) const { return line + term; }
-  __device__ int run(Term, int) const { return 1 << 30; }
+  __device__ int run(Term, int) const { return 1 << 24; }
   __device__ i64 distance(int terms) const { return term(terms); }
   __device__ void skip(Term& own, int by) const { own += term(by); }
 };

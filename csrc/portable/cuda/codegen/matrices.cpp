@@ -29,7 +29,7 @@ struct StackedMatrix {
   __device__ Term term(i64 k) const { return k * term_step; }
   __device__ void advance(Term& term, Term by) const { term += by; }
   __device__ const T* at(Line line, Term term, bool&) const { return line + term; }
-  __device__ int run(Term, int) const { return 1 << 30; }
+  __device__ int run(Term, int) const { return 1 << 24; }
   __device__ i64 distance(int terms) const { return terms * (ALONG ? 1 : term_step); }
   __device__ void skip(Term& term, int by) const { term += by * term_step; }
 };
