@@ -179,8 +179,9 @@ class Packed {
 void Run::operator()(device::Stream& stream, device::Outcome& outcome) const {
   if (!outcome.ok()) return;
   GraphState& state = *state_;
-  std::lock_guard lock(state.running_);
+  // Before the lock: who finds it taken interrupts the run that has it, too.
   const uint64_t number = ++state.begun_;
+  std::lock_guard lock(state.running_);
   const host::Status status{guard([&] {
     state.take_variables_to(program_->device());
     stream.follow(state.last_);

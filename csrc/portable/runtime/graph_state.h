@@ -72,7 +72,7 @@ class GraphState {
   using Key = std::vector<uint64_t>;
   void take_variables_to(device::Device& device);
 
-  // The number of runs that have begun, and of the last one that is interrupted.
+  // The number of runs that have begun, or wait to begin, and of the last one that is interrupted.
   std::atomic<uint64_t> begun_{0}, interrupted_{0};
   std::mutex running_;                                       // held while a run begins; guards the next four members
   host::FenceRef last_;                                      // the end of the last run
