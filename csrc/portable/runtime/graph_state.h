@@ -52,7 +52,8 @@ class GraphState {
                           const std::function<void(size_t slot, device::Storage&)>& fill);
   // Calls `read` with the memory of the variables, in this order. No run is in flight meanwhile.
   void read_variables(const std::vector<int64_t>& slots, const std::function<void(device::Storage&)>& read);
-  // Interrupts the runs in flight (device::Interrupted); false if there is none. Never waits.
+  // Interrupts the runs in flight and those that wait to begin (device::Interrupted); false if there is none in flight.
+  // Never waits.
   bool interrupt() {
     const std::unique_lock lock(running_, std::try_to_lock);
     if (lock && (!last_ || last_->is_over())) return false;

@@ -321,15 +321,11 @@ __device__ inline void convolve(const T* x, const T* w, T* y, const Convolution&
     // Neighbouring threads compute neighbours in memory.
     const bool channels_last = c.result_channel == 1;
     i64 out = 0;
-    if (channels_last) {
-      out = taken(rest, outs);
-    }
+    if (channels_last) out = taken(rest, outs);
     const i64 pv = taken(rest, v.positions);
     const i64 ph = taken(rest, h.positions);
     const i64 pd = taken(rest, d.positions);
-    if (!channels_last) {
-      out = taken(rest, outs);
-    }
+    if (!channels_last) out = taken(rest, outs);
     const i64 image = rest, group = quotient(out, c.filters);
     float sum = 0;
     for (i64 td = 0; td < d.taps; ++td) {
@@ -363,15 +359,11 @@ __device__ inline void convolve_data_gradient(const T* g, const T* w, T* x, cons
     i64 rest = i;
     const bool channels_last = c.source_channel == 1;
     i64 in = 0;
-    if (channels_last) {
-      in = taken(rest, ins);
-    }
+    if (channels_last) in = taken(rest, ins);
     const i64 at_v = taken(rest, v.extent);
     const i64 at_h = taken(rest, h.extent);
     const i64 at_d = taken(rest, d.extent);
-    if (!channels_last) {
-      in = taken(rest, ins);
-    }
+    if (!channels_last) in = taken(rest, ins);
     const i64 image = rest, group = quotient(in, c.channels), own = in - group * c.channels;
     float sum = 0;
     for (i64 td = 0; td < d.taps; ++td) {
