@@ -93,6 +93,9 @@ static inline float __int_as_float(int x) { return same_bits<float>(x); }
 static inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
 static inline int __float_as_int(float x) { return same_bits<int>(x); }
 static inline unsigned __float_as_uint(float x) { return same_bits<unsigned>(x); }
+static inline double __longlong_as_double(long long x) { return same_bits<double>(x); }
+static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
+static inline float __fdividef(float a, float b) { return a / b; }
 
 static inline void sincospi(double x, double* s, double* c) {
   *s = sin(x * M_PI);

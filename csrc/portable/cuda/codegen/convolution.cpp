@@ -311,6 +311,11 @@ __device__ inline i64 taken(i64& rest, i64 count) {
   rest = quotient(all, count);
   return all - rest * count;
 }
+__device__ inline unsigned taken(unsigned& rest, unsigned count) {
+  const unsigned all = rest;
+  rest = all / count;
+  return all - rest * count;
+}
 
 template <class T>
 __device__ inline void convolve(const T* x, const T* w, T* y, const Convolution& c) {
@@ -390,12 +395,13 @@ __device__ inline void convolve_data_gradient(const T* g, const T* w, T* x, cons
   }
 }
 
-template <class T>
+// I is an integer that counts positions.
+template <class I, class T>
 __device__ inline void convolve_weights_gradient(const T* g, const T* x, T* w, const Convolution& c) {
   double* const sums = (double*)shared_memory<256 * sizeof(double)>();
   const Moving &d = c.axes[0], &h = c.axes[1], &v = c.axes[2];
   const i64 outs = c.groups * c.filters, count = outs * c.channels * d.taps * h.taps * v.taps;
-  const i64 positions = c.images * d.positions * h.positions * v.positions;
+  const I of_d = d.positions, of_h = h.positions, of_v = v.positions, positions = (I)c.images * of_d * of_h * of_v;
   for (i64 i = blockIdx.x; i < count; i += gridDim.x) {
     i64 rest = i;
     const i64 tv = taken(rest, v.taps);
@@ -403,17 +409,26 @@ __device__ inline void convolve_weights_gradient(const T* g, const T* x, T* w, c
     const i64 td = taken(rest, d.taps);
     const i64 in = taken(rest, c.channels), out = rest, group = quotient(out, c.filters);
     double sum = 0;
-    for (i64 j = threadIdx.x; j < positions; j += blockDim.x) {
-      rest = j;
-      const i64 pv = taken(rest, v.positions);
-      const i64 ph = taken(rest, h.positions);
-      const i64 pd = taken(rest, d.positions), image = rest;
-      const i64 at_d = d.place(pd, td), at_h = h.place(ph, th), at_v = v.place(pv, tv);
-      if (!d.holds(at_d) || !h.holds(at_h) || !v.holds(at_v)) continue;
-      sum += load(g, image * c.result_image + out * c.result_channel + pd * d.result_step + ph * h.result_step +
-                         pv * v.result_step) *
-             load(x, image * c.source_image + (group * c.channels + in) * c.source_channel + at_d * d.source_step +
-                         at_h * h.source_step + at_v * v.source_step);
+    // Several factors are found and read at once.
+    const int kAtOnce = 4;
+    for (I first = threadIdx.x; first < positions; first += kAtOnce * blockDim.x) {
+      decltype(load(g, 0)) of_result[kAtOnce], of_source[kAtOnce];
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) {
+        I image = first + e * blockDim.x;
+        bool is_there = image < positions;
+        const i64 pv = taken(image, of_v), ph = taken(image, of_h), pd = taken(image, of_d);
+        const i64 at_d = d.place(pd, td), at_h = h.place(ph, th), at_v = v.place(pv, tv);
+        is_there = is_there & d.holds(at_d) & h.holds(at_h) & v.holds(at_v);
+        of_result[e] = of_source[e] = 0;
+        if (!is_there) continue;
+        of_result[e] = load(g, image * c.result_image + out * c.result_channel + pd * d.result_step +
+                                   ph * h.result_step + pv * v.result_step);
+        of_source[e] = load(x, image * c.source_image + (group * c.channels + in) * c.source_channel +
+                                   at_d * d.source_step + at_h * h.source_step + at_v * v.source_step);
+      }
+#pragma unroll
+      for (int e = 0; e < kAtOnce; ++e) sum += of_result[e] * of_source[e];
     }
     sum = merged_in_block(sum, sums, [](double a, double b) { return a + b; });
     if (threadIdx.x == 0) {
@@ -609,8 +624,11 @@ Code convolution(const Op& op) {
   switch (part_of(op)) {
     case Part::kResult: return directly(op, "convolve", count);
     case Part::kSource: return directly(op, "convolve_data_gradient", count);
-    // A block computes an element.
-    case Part::kWeights: return directly(op, "convolve_weights_gradient", 256 * count);
+    case Part::kWeights: {
+      const Sizes s = sizes_of(op);
+      const std::string counts = s.images * s.positions < int64_t{1} << 31 ? "unsigned" : "i64";
+      return directly(op, "convolve_weights_gradient<" + counts + ">", 256 * count);  // a block computes an element
+    }
   }
   throw Lacking();
 }

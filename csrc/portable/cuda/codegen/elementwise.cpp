@@ -18,12 +18,27 @@ using ir::OpCode;
 using ir::Value;
 
 constexpr char kSteps[] = R"cuda(
+// What sqrtf(x) and a / b are, but for the last bit of quotients of tiny numbers: b is 0 or from 2^-64 to 2^126. Without
+// the branches of those, the processor computes neighbours at once.
+__device__ inline float root(float x) {
+  const bool is_small = x < 0x1p-96f;
+  const float scaled = is_small ? x * 0x1p64f : x, reciprocal = rsqrtf(scaled), near = scaled * reciprocal;
+  const float exact = fmaf(fmaf(-near, near, scaled), 0.5f * reciprocal, near);
+  if (exact == exact) return is_small ? exact * 0x1p-32f : exact;
+  return x < 0 ? exact : x;  // 0 and infinity are their own roots
+}
+__device__ inline float quotient_of(float a, float b) {
+  const float reciprocal = __fdividef(1.0f, b), near = a * reciprocal;
+  const float exact = fmaf(fmaf(-b, near, a), reciprocal, near);
+  return exact == exact ? exact : near;  // an infinity has no remainder
+}
+
 __device__ inline void adam(float rate, float beta1, float beta2, float epsilon, float& x, float& m, float& v,
                             float& greatest, bool keeps_greatest, float g) {
   m = beta1 * m + (1 - beta1) * g;
   v = beta2 * v + (1 - beta2) * g * g;
   greatest = keeps_greatest ? fmaxf(greatest, v) : v;
-  x -= rate * m / (sqrtf(greatest) + epsilon);
+  x -= quotient_of(rate * m, root(greatest) + epsilon);
 }
 )cuda";
 
@@ -136,6 +151,7 @@ Loads::Loads(const std::vector<Import>& imports, size_t first_pointer, size_t fi
     const auto in_fours = [](int64_t x) { return x % 4 == 0; };
     const bool has_rows = axes.rank() > 0 && in_fours(axes.lengths.back());
     const bool adjoin = has_rows && steps.back() == 1 && std::all_of(steps.begin(), steps.end() - 1, in_fours);
+    reads += at != "0";
     if (width == 1) texts.push_back(load("load"));
     else if (adjoin) texts.push_back(load("load_four"));
     else if (at == "0" || (has_rows && steps.back() == 0)) texts.push_back("four_times(" + load("load") + ")");

@@ -73,12 +73,12 @@ Maker finish_of(Writer writer, const Chain& chain, const std::string& type,
     members += " " + number + " " + name + ";";
     fours += " Four<" + number + "> " + name + ";";
     parts += (parts.empty() ? "rs." : ", rs.") + name + ".x[e]";
-    writer.line("const " + number + " " + name + " = r." + name);
+    writer.line("const " + number + " " + name + " = read_now(r." + name + ")");
   }
   for (const Op* op : chain.ops) writer.compute(*op);
   return [=](size_t pointers, size_t numbers, int width) {
     const Loads loads(chain.imports, pointers, numbers, width);
-    Functions functions{writer.libraries, "", chain.pointers(), loads.numbers};
+    Functions functions{writer.libraries, "", chain.pointers(), loads.numbers, loads.reads};
     std::string values;
     for (const std::string& load : loads.texts) values += (values.empty() ? "" : ", ") + load;
     functions.text = "[&](i64 i) { struct Read {" + (width == 1 ? members : fours) + " }; return Read{" + values +

@@ -492,9 +492,10 @@ __device__ inline bool sum_parts(float (&sums)[ROWS][COLUMNS][4][8], float4* par
 
 // A block of DOWN x ACROSS warps computes a tile of the result, each warp 32 ROWS x 32 COLUMNS elements of it. If TF32,
 // factors are rounded to that. CLUSTER blocks compute a part of each sum, and then a part of the results; if it is 1,
-// parts of sums are kept at `parts` until the last one is there.
-template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, class A, class B, class Places,
-          class Read, class Write>
+// parts of sums are kept at `parts` until the last one is there. A thread reads what AT_ONCE results need before it writes
+// the first, 4 or 8 of four neighbours each.
+template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, int AT_ONCE, class A, class B,
+          class Places, class Read, class Write>
 __device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                const ProductSize& size, float4* parts, unsigned* counters) {
   const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS;
@@ -616,39 +617,30 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
       others[lane] = Places::kRowsFirst ? of_column : of_row;
       if (kBlocks > 1) cluster_barrier();
       else __syncwarp();
-      if constexpr (Places::kWidth == 4) {
+      // A group is a row, or four of which a thread has neighbours in one. The blocks of a cluster share the groups. For
+      // results that are outside the thread reads what the first result needs: branches would part the reads.
+      const int kGroups = Places::kWidth == 4 ? 8 : 32, kOwn = kGroups / kBlocks;
+      const int kMost = Places::kWidth == 4 ? AT_ONCE : 8, kAtOnce = kMost < kOwn ? kMost : kOwn;
 #pragma unroll 1
-        for (int k = 0; k < 32; k += 16) {
-          i64 at[4];
-          decltype(read(0)) got[4];
+      for (int k = kBlocks == 1 ? 0 : blockIdx.y; k < kGroups; k += kAtOnce * kBlocks) {
+        i64 at[kAtOnce];
+        decltype(read(0)) got[kAtOnce];
 #pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            const i64 to = others[k + 4 * e + lane / 8];
-            const bool is_own = kBlocks == 1 || (k / 4 + e) % kBlocks == blockIdx.y;
-            at[e] = !is_own || from < 0 || to < 0 ? -1 : from + to;
-            if (at[e] >= 0) got[e] = read(at[e]);
-          }
-#pragma unroll
-          for (int e = 0; e < 4; ++e) {
-            const float* const x = own + (k + 4 * e + lane / 8) * kPitch + of_lane;
-            if (at[e] >= 0) write(at[e], got[e], four_sums_of_blocks<kBlocks>(x));
-          }
+        for (int e = 0; e < kAtOnce; ++e) {
+          const int group = k + e * kBlocks;
+          const i64 to = others[Places::kWidth == 4 ? 4 * group + lane / 8 : group];
+          at[e] = from < 0 || to < 0 ? -1 : from + to;
+          got[e] = read(at[e] < 0 ? 0 : at[e]);
         }
-      } else {
-#pragma unroll 1
-        for (int k = 0; k < 32; k += 8) {
-          i64 at[8];
-          decltype(read(0)) got[8];
 #pragma unroll
-          for (int e = 0; e < 8; ++e) {
-            const bool is_own = kBlocks == 1 || e % kBlocks == blockIdx.y;
-            at[e] = !is_own || from < 0 || others[k + e] < 0 ? -1 : from + others[k + e];
-            if (at[e] >= 0) got[e] = read(at[e]);
-          }
-#pragma unroll
-          for (int e = 0; e < 8; ++e) {
-            const float* const x = own + (Places::kRowsFirst ? lane * kPitch + k + e : (k + e) * kPitch + lane);
-            if (at[e] >= 0) write(at[e], got[e], sum_of_blocks<kBlocks>(x));
+        for (int e = 0; e < kAtOnce; ++e) {
+          const int group = k + e * kBlocks;
+          if (at[e] < 0) continue;
+          if constexpr (Places::kWidth == 4) {
+            write(at[e], got[e], four_sums_of_blocks<kBlocks>(own + (4 * group + lane / 8) * kPitch + of_lane));
+          } else {
+            const float* const x = own + (Places::kRowsFirst ? lane * kPitch + group : group * kPitch + lane);
+            write(at[e], got[e], sum_of_blocks<kBlocks>(x));
           }
         }
       }
@@ -795,10 +787,11 @@ Code code_of_product(const Op& op, const Maker& finish) {
   const Product product = *product_of(op);
   std::vector<const char*> libraries{kProduct};
   libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
+  const Functions needs = finish(0, 0, 1);
   Code code;
   for (const Product::Share& share : product.shares) {
     const bool is_small = small_tiles(product, share) <= kMostSmallTiles && share.inner <= kMostSmallTerms;
-    const Division division = division_of(product, share, finish(0, 0, 1).pointers.size());
+    const Division division = division_of(product, share, needs.pointers.size());
     const auto [tile, blocks, parts] = division;
     std::vector<int64_t> numbers = size_of(product, share, division);
     numbers.insert(numbers.end(), share.numbers.begin(), share.numbers.end());
@@ -825,10 +818,13 @@ Code code_of_product(const Op& op, const Maker& finish) {
     }
     launch.pointers.insert(launch.pointers.end(), {scratch(0), counters()});
     launch.has_clusters = forms_cluster(parts);
-    launch.body = filled(
-        "  product<@, @, @>@@, @, *(const ProductSize*)n, (float4*)p[2], (unsigned*)p[3]);\n",
-        {tile->text, product.is_tf32 ? "true" : "false", std::to_string(launch.has_clusters ? parts : 1), of_matrices,
-         filled(product.places, {std::to_string(product.width)}), add(launch, finish, product.width)});
+    // More blocks on a processor have fewer registers for what results need.
+    const int64_t most_reads = tile->resident == 4 ? 2 : 3;
+    launch.body =
+        filled("  product<@, @, @, @>@@, @, *(const ProductSize*)n, (float4*)p[2], (unsigned*)p[3]);\n",
+               {tile->text, product.is_tf32 ? "true" : "false", std::to_string(launch.has_clusters ? parts : 1),
+                needs.reads <= most_reads ? "8" : "4", of_matrices,
+                filled(product.places, {std::to_string(product.width)}), add(launch, finish, product.width)});
     code.launches.push_back(std::move(launch));
   }
   return code;

@@ -19,10 +19,13 @@ using ir::OpCode;
 // add() one more, merge() two, and the number() of a result of `count` elements, the first of which is `first` if
 // kNeedsFirst.
 constexpr char kReduction[] = R"cuda(
-// The numbers: results, elements of each, parts of each; then lengths and steps of the kept axes, and of the reduced.
+// The numbers: results, elements of each, the bits of the reciprocal of that, parts of each; then lengths and steps of
+// the kept axes, and of the reduced.
 struct Shape {
   i64 results, count, parts;
-  __device__ Shape(const i64* n) : results(n[0]), count(n[1]), parts(n[2]) {}
+  double reciprocal;
+  __device__ Shape(const i64* n)
+      : results(n[0]), count(n[1]), parts(n[3]), reciprocal(__longlong_as_double(n[2])) {}
   __device__ i64 begin(i64 part) const { return part * quotient(count + parts - 1, parts); }
   __device__ i64 end(i64 part) const {
     const i64 next = begin(part + 1);
@@ -39,7 +42,7 @@ struct Elements {
   typename Fold::Number first;
 
   __device__ Elements(const Source& s, const Shape& shape, const i64* n, i64 result)
-      : source(s), kept(n + 3), reduced(kept + 2 * KEPT), from(place<KEPT>(result, kept, kept + KEPT)), first() {
+      : source(s), kept(n + 4), reduced(kept + 2 * KEPT), from(place<KEPT>(result, kept, kept + KEPT)), first() {
     if (Fold::kNeedsFirst && shape.count > 0) first = source(from);
   }
   __device__ typename Fold::Number at(i64 i) const {
@@ -81,8 +84,8 @@ __device__ inline bool merge_parts(typename Fold::All& all, typename Fold::All* 
 
 // A block computes one result, or a part of it.
 template <class Fold, int KEPT, int REDUCED, class Source, class Read, class Write>
-__device__ inline void reduce_by_blocks(const i64* n, const Source& source, const Read& read, const Write& write,
-                                        typename Fold::All* parts, unsigned* counters) {
+__device__ inline void reduce_by_blocks(const i64* n, const Source& source, const Read& read,
+                                        const Write& write, typename Fold::All* parts, unsigned* counters) {
   typename Fold::All* const shared = (typename Fold::All*)shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   for (i64 result = blockIdx.x; result < shape.results; result += gridDim.x) {
@@ -90,14 +93,14 @@ __device__ inline void reduce_by_blocks(const i64* n, const Source& source, cons
     typename Fold::All all = elements.folded(shape.begin(blockIdx.y) + threadIdx.x, shape.end(blockIdx.y), blockDim.x);
     all = merged_in_block(all, shared, Fold::merge);
     if (!merge_parts<Fold, 1>(all, shared, parts, counters + result, shape, result, true)) continue;
-    if (threadIdx.x == 0) write(result, read(result), Fold::number(all, shape.count, elements.first));
+    if (threadIdx.x == 0) write(result, read(result), Fold::number(all, shape));
   }
 }
 
 // A block computes ACROSS neighbouring results, or parts of them: neighbouring threads have neighbouring results.
 template <class Fold, int KEPT, int REDUCED, int ACROSS, class Source, class Read, class Write>
-__device__ inline void reduce_by_columns(const i64* n, const Source& source, const Read& read, const Write& write,
-                                         typename Fold::All* parts, unsigned* counters) {
+__device__ inline void reduce_by_columns(const i64* n, const Source& source, const Read& read,
+                                         const Write& write, typename Fold::All* parts, unsigned* counters) {
   typename Fold::All* const shared = (typename Fold::All*)shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
@@ -109,7 +112,7 @@ __device__ inline void reduce_by_columns(const i64* n, const Source& source, con
                                              blockDim.x / ACROSS);
     if (ACROSS < 256) all = merged_in_block<ACROSS>(all, shared, Fold::merge);
     if (!merge_parts<Fold, ACROSS>(all, shared, parts, counters + block, shape, result, is_inside)) continue;
-    if (is_inside && lane == 0) write(result, read(result), Fold::number(all, shape.count, elements.first));
+    if (is_inside && lane == 0) write(result, read(result), Fold::number(all, shape));
   }
 }
 
@@ -136,13 +139,13 @@ struct Mean {
   __device__ static All none() { return 0; }
   __device__ static All add(All all, N x, i64, N) { return all + x; }
   __device__ static All merge(All a, All b) { return a + b; }
-  __device__ static float number(All all, i64 count, N) { return (float)(all / (double)count); }
+  __device__ static float number(All all, const Shape& shape) { return (float)(all * shape.reciprocal); }
 };
 template <class T>
 struct Variance : Moments<T> {
   typedef typename Moments<T>::All All;
-  __device__ static float number(All all, i64 count, NumberOf<T>) {
-    const double variance = (all.squares - all.sum * all.sum / (double)count) / (double)count;
+  __device__ static float number(All all, const Shape& shape) {
+    const double variance = (all.squares - all.sum * all.sum * shape.reciprocal) * shape.reciprocal;
     return variance < 0 ? 0 : (float)variance;
   }
 };
@@ -162,14 +165,16 @@ struct WholeMoments {
 template <class T>
 struct WholeMean : WholeMoments<T> {
   typedef typename WholeMoments<T>::All All;
-  __device__ static NumberOf<T> number(All all, i64 count, NumberOf<T>) {
+  __device__ static NumberOf<T> number(All all, const Shape& shape) {
+    const i64 count = shape.count;
     return count == 0 ? 0 : (NumberOf<T>)(all.sum / count);
   }
 };
 template <class T>
 struct WholeVariance : WholeMoments<T> {
   typedef typename WholeMoments<T>::All All;
-  __device__ static NumberOf<T> number(All all, i64 count, NumberOf<T>) {
+  __device__ static NumberOf<T> number(All all, const Shape& shape) {
+    const i64 count = shape.count;
     if (count == 0) return 0;
     const Wide mean = all.sum / count, rest = all.sum - mean * count;
     const Wide squares = all.squares - 2 * mean * all.sum + mean * mean * count;
@@ -194,7 +199,7 @@ struct Best {
     if (a.value == b.value) return a.at < b.at ? a : b;
     return (GREATEST ? a.value > b.value : a.value < b.value) ? a : b;
   }
-  __device__ static int number(All all, i64, N) { return (int)all.at; }
+  __device__ static int number(All all, const Shape&) { return (int)all.at; }
 };
 )cuda";
 
@@ -245,13 +250,14 @@ Code reduction(const Op& op, const Maker& source, const Maker& finish, const Fol
   constexpr int64_t kFewestParts = 4;
   int64_t parts = std::min(kBlocks / blocks, count / (lanes * kTerms));
   if (parts < kFewestParts) parts = 1;
-  std::vector<int64_t> numbers{results, count, parts};
+  std::vector<int64_t> numbers{results, count, std::bit_cast<int64_t>(1.0 / static_cast<double>(count)), parts};
   axes.kept.append_to(numbers);
   axes.reduced.append_to(numbers);
   Launch launch = launch_for(0, {kReduction}, "", {}, numbers);
   launch.blocks = static_cast<unsigned>(blocks);
   launch.rows = static_cast<unsigned>(parts);
   if (by_blocks && count < 256) launch.threads = count < 64 ? 32 : count < 128 ? 64 : 128;
+  launch.resident = 4;  // with fewer registers, a thread would read one element behind the other
   const std::string from = add(launch, source), to = add(launch, finish);
   std::string where = "nullptr, nullptr";
   if (parts > 1) {
@@ -313,9 +319,9 @@ Fold fold_of(const Op& op, const std::string& name) {
       "    __device__ static All none() { const All d = 0; (void)d; return @; }\n"
       "    __device__ static All merge(All a, All b) { const All d = 0; (void)d; return @; }\n"
       "    __device__ static All add(All a, @ x, i64, @) { return merge(a, (All)x); }\n"
-      "    __device__ static @ number(All all, i64, @) { return (@)all; }\n"
+      "    __device__ static @ number(All all, const Shape&) { return (@)all; }\n"
       "  };\n",
-      {name, number, folding.all, folding.init, folding.combine, number, number, number, number, number});
+      {name, number, folding.all, folding.init, folding.combine, number, number, number, number});
   return {name, declaration, 8};
 }
 
@@ -346,7 +352,7 @@ Code code_of_reductions(const std::vector<const Op*>& ops, const Maker& source, 
     none += separator + filled("@::none()", {fold.type});
     merged += separator + filled("@::merge(a.x@, b.x@)", {fold.type, number, number});
     added += separator + filled("@::add(all.x@, x.x@, i, first.x@)", {fold.type, number, number, number});
-    results += separator + filled("@::number(all.x@, count, first.x@)", {fold.type, number, number});
+    results += separator + filled("@::number(all.x@, shape)", {fold.type, number});
   }
   all.declaration += filled(
       "  struct Fold {\n"
@@ -356,7 +362,7 @@ Code code_of_reductions(const std::vector<const Op*>& ops, const Maker& source, 
       "    __device__ static All none() { return All{@}; }\n"
       "    __device__ static All merge(All a, All b) { return All{@}; }\n"
       "    __device__ static All add(All all, Number x, i64 i, Number first) { return All{@}; }\n"
-      "    __device__ static Number number(All all, i64 count, Number first) { return Number{@}; }\n"
+      "    __device__ static Number number(All all, const Shape& shape) { return Number{@}; }\n"
       "  };\n",
       {needs, numbers, alls, none, merged, added, results});
   return reduction(*ops[0], source, finish, all);

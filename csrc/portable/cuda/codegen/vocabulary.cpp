@@ -134,6 +134,16 @@ __device__ inline void store_four(T* to, i64 at, const Four<N>& four) {
                                     element<T>(four.x[3])};
   *(FourElements<T>*)(to + at) = elements;
 }
+// The same number. The compiler would move the read of a float to where it is used, perhaps behind a branch, and then
+// one read would wait for the other.
+template <class N>
+__device__ inline N read_now(N x) { return x; }
+#if defined(__CUDACC__)
+__device__ inline float read_now(float x) {
+  asm volatile("" : "+f"(x));
+  return x;
+}
+#endif
 // The number that an element of this type keeps.
 template <class T, class N>
 __device__ inline NumberOf<T> kept(N x) { return number(element<T>(x)); }

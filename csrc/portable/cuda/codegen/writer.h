@@ -43,6 +43,7 @@ struct Import {
 struct Loads {
   std::vector<std::string> texts;
   std::vector<int64_t> numbers;
+  int64_t reads = 0;  // of values that are not the same for all elements
 
   Loads(const std::vector<Import>& imports, size_t first_pointer, size_t first_number, int width = 1);
 };
