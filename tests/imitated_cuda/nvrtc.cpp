@@ -168,6 +168,24 @@ static inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragme
     }
   }
 }
+static inline void multiply(float (&sums)[2][4], const float (&a)[2][4], const float (&b)[2][4]) {
+  static float of_left[2][16][16][16], of_right[2][16][16][16];
+  static int calls[512];
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, call = calls[threadIdx.x]++ % 2;
+  float(&left)[16][16] = of_left[call][warp], (&right)[16][16] = of_right[call][warp];
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      left[g + 8 * i][4 * t + j] = in_tf32(a[i][j]);
+      right[4 * t + j][g + 8 * i] = in_tf32(b[i][j]);
+    }
+  }
+  __syncthreads();
+  for (int i = 0; i < 2; ++i) {
+    for (int k = 0; k < 16; ++k) {
+      for (int j = 0; j < 4; ++j) sums[i][j] += left[g + 8 * i][k] * right[k][8 * (j / 2) + 2 * t + j % 2];
+    }
+  }
+}
 template <class T>
 static inline void multiply(float (&sums)[4][8], const Pairs& a, const Pairs& b, T) {
   static float of_left[2][16][32][32], of_right[2][16][32][32];

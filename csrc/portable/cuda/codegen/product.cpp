@@ -128,6 +128,21 @@ __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fr
     }
   }
 }
+// The same of 16 rows and columns, of which a thread has g and g + 8, and terms 4 t + j, in a[i][j] and b[i][j]; its
+// sums are of rows g + 8 i and columns 8 j + 2 t and 8 j + 2 t + 1, in sums[i][2 j] and sums[i][2 j + 1].
+__device__ inline void multiply(float (&sums)[2][4], const float (&a)[2][4], const float (&b)[2][4]) {
+#pragma unroll
+  for (int k = 0; k < 4; k += 2) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+          "{%0, %1, %2, %3};"
+          : "+f"(sums[0][2 * j]), "+f"(sums[0][2 * j + 1]), "+f"(sums[1][2 * j]), "+f"(sums[1][2 * j + 1])
+          : "r"(__float_as_uint(a[0][k])), "r"(__float_as_uint(a[1][k])), "r"(__float_as_uint(a[0][k + 1])),
+            "r"(__float_as_uint(a[1][k + 1])), "r"(__float_as_uint(b[j][k])), "r"(__float_as_uint(b[j][k + 1])));
+    }
+  }
+}
 // The same of 32 terms of two bytes: a thread has rows 8 i + g and columns 8 j + 2 t and 8 j + 2 t + 1, in sums[i][2 j]
 // and sums[i][2 j + 1].
 #define ALLOY_MULTIPLY(T, type)                                                                               \
@@ -371,6 +386,10 @@ struct Rounded : OfFloats {
   }
 };
 
+// The nearest TF32 number.
+__device__ inline float upper_half(float x) {
+  return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
+}
 // Factors as sums of two TF32 numbers, whose error is as small as that of a float32. Of their four products, that of
 // the lower halves is left out. The tensor cores do not round sums to the nearest number, so they sum only a few terms.
 // The lower half of a number that is not finite, or rounds to infinity, is NaN or infinite, and so is each sum with it.
@@ -381,9 +400,8 @@ struct Halves : OfFloats {
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
       const float x = fragment.x[i / 4][i % 4];
-      const float rounded = __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
-      high.x[i / 4][i % 4] = rounded;
-      low.x[i / 4][i % 4] = x - rounded;
+      high.x[i / 4][i % 4] = upper_half(x);
+      low.x[i / 4][i % 4] = x - upper_half(x);
     }
   }
   __device__ static void add_product(float (&sums)[4][8], const Halves& a, const Halves& b) {

@@ -2,112 +2,112 @@
 
 namespace alloy::cuda {
 const char* const kSmallProduct = R"cuda(
-// The thread's elements of a tile of 16 lines and 64 terms; zeros outside the matrix.
-template <class M>
-struct SmallTile {
-  typedef typename M::Element T;
-  static const bool kFours = M::kWidth >= 4;
-  float elements[4];
+// Neighbours in memory that are read at once.
+template <class T, int COUNT> struct __align__(COUNT * sizeof(T)) Neighbouring { T x[COUNT]; };
 
-  // Threads have fours of neighbours in memory if the matrix has them.
-  __device__ static int line_of(int i) {
-    if (M::kAlong) return kFours ? threadIdx.x / 16 : threadIdx.x / 64 + 4 * i;
-    return kFours ? threadIdx.x % 4 * 4 + i : threadIdx.x % 16;
-  }
-  __device__ static int term_of(int i) {
-    if (M::kAlong) return kFours ? threadIdx.x % 16 * 4 + i : threadIdx.x % 64;
-    return kFours ? threadIdx.x / 4 : threadIdx.x / 16 + 16 * i;
-  }
+// The thread's elements of 16 lines and 16 terms as sums of two TF32 numbers (Halves); zeros outside the matrix. A
+// thread of a warp has lines 2 g + i and terms 4 t + j, where g is its number divided by 4 and t the rest.
+template <class M>
+struct SmallFactor {
+  float high[2][4], low[2][4];
+
   // From a line and a term on, of which there are so many more.
-  __device__ void read(const M& matrix, int number, int first, int lines, int begin, int terms) {
+  __device__ void read(const M& matrix, int of_matrix, int first, int lines, int begin, int terms) {
+    const int kLines = M::kAlong || M::kWidth < 2 ? 1 : 2, kTerms = M::kAlong && M::kWidth >= 4 ? 4 : 1;
 #pragma unroll
-    for (int i = 0; i < (kFours ? 1 : 4); ++i) {
-      const int line = line_of(i), k = term_of(i);
-      bool is_there = line < lines && k < terms;
-      const T* const from =
-          matrix.at(matrix.line(number, is_there ? first + line : 0), matrix.term(is_there ? begin + k : 0), is_there);
-      if (!kFours) {
-        elements[i] = is_there ? load(from, 0) : 0;
-      } else if constexpr (sizeof(T) == 4) {
-        const float4 four = is_there ? *(const float4*)from : make_float4(0, 0, 0, 0);
-        elements[0] = four.x, elements[1] = four.y, elements[2] = four.z, elements[3] = four.w;
-      } else {
+    for (int i = 0; i < 2; i += kLines) {
+      const int line = threadIdx.x % 32 / 4 * 2 + i, term = threadIdx.x % 4 * 4;
+      const typename M::Line of_line = matrix.line(of_matrix, line < lines ? first + line : 0);
 #pragma unroll
-        for (int j = 0; j < 4; ++j) elements[j] = is_there ? load(from, j) : 0;
+      for (int j = 0; j < 4; j += kTerms) {
+        bool is_there = line < lines && term + j < terms;
+        const auto* const from = matrix.at(of_line, matrix.term(is_there ? begin + term + j : 0), is_there);
+        Neighbouring<typename M::Element, kLines * kTerms> all = {};
+        if (is_there) all = *(const decltype(all)*)from;
+#pragma unroll
+        for (int n = 0; n < kLines * kTerms; ++n) high[i + n % kLines][j + n / kLines] = number(all.x[n]);
       }
     }
   }
-  __device__ void write(float (*tile)[68]) const {
+  __device__ void halve() {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) tile[line_of(i)][term_of(i)] = elements[i];
+    for (int i = 0; i < 8; ++i) {
+      const float x = high[i / 4][i % 4];
+      high[i / 4][i % 4] = upper_half(x);
+      low[i / 4][i % 4] = x - upper_half(x);
+    }
   }
 };
 
-// The value of the thread of this warp whose number differs in this bit.
-__device__ inline float from_partner(float own, int bit) {
-  return __uint_as_float(__shfl_sync(0xffffffffu, __float_as_uint(own), (int)threadIdx.x % 32 ^ bit));
-}
+// Where multiply() has sums[i][k] and its neighbour sums[i][2 + k], as lines are numbered here.
+__device__ inline int row_of_sums(int i) { return threadIdx.x % 32 / 4 * 2 + i; }
+__device__ inline int column_of_sums(int k) { return threadIdx.x % 4 * 4 + 2 * k; }
 
-// A block computes 16 x 16 elements at a time. Four neighbouring threads have the same 2 x 2 of them, and each sums
-// four of 16 terms, since reading shared memory takes longest; then each adds the sums of one element.
+// A block computes 16 x 16 elements at a time: each warp sums every eighth 16 terms, and then each thread the warps' sums
+// of one element.
 template <class A, class B, class Places, class Read, class Write>
 __device__ inline void small_product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                      const ProductSize& size) {
-  float(*const left)[68] = (float(*)[68])shared_memory<2 * 16 * 68 * sizeof(float)>();
-  float(*const right)[68] = left + 16;
+  const int kWarps = 8, kAtOnce = 2;
+  float* const sums_of_warps = (float*)shared_memory<kWarps * 256 * sizeof(float)>();
   const int rows = size.rows, columns = size.columns, inner = size.inner;
   const unsigned across = (columns + 15) / 16, tiles = across * ((rows + 15) / 16), all = tiles * (int)size.matrices;
-  // Fours of terms, and columns, in an order in which threads that read at once read different banks.
-  const int part = threadIdx.x % 4, x = threadIdx.x / 8 % 4 + threadIdx.x / 4 % 2 * 4, y = threadIdx.x / 32;
-  const bool is_right = part % 2 == 1, is_low = part / 2 == 1;
+  const int warp = threadIdx.x / 32;
   // Functions of one block beside this one in a merged launch have the first block.
   const unsigned first = all > 1 ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
   for (unsigned block = first; block < all; block += gridDim.x) {
     const unsigned matrix = block / tiles, tile = block % tiles;
     const int first_row = 16 * (tile / across), first_column = 16 * (tile % across);
-    SmallTile<A> next_left;
-    SmallTile<B> next_right;
-    next_left.read(a, matrix, first_row, rows - first_row, 0, inner);
-    next_right.read(b, matrix, first_column, columns - first_column, 0, inner);
-    const int row = first_row + y + (is_low ? 8 : 0), column = first_column + x + (is_right ? 8 : 0);
+    const int row = first_row + threadIdx.x / 16, column = first_column + threadIdx.x % 16;
     const bool is_inside = row < rows && column < columns;
     const i64 at = is_inside ? places.row(matrix, row) + places.column(matrix, column) : 0;
-    decltype(read(0)) got;
-    if (is_inside) got = read(at);
-    float sums[2][2] = {};
-    for (int k = 0; k < inner; k += 64) {
-      const int rest = inner - k;
-      __syncthreads();
-      next_left.write(left);
-      next_right.write(right);
-      __syncthreads();
-      if (rest > 64) {
-        next_left.read(a, matrix, first_row, rows - first_row, k + 64, rest - 64);
-        next_right.read(b, matrix, first_column, columns - first_column, k + 64, rest - 64);
+    const auto got = read(at);
+    float sums[2][4] = {};
+    for (int k = 0; k < inner; k += kAtOnce * kWarps * 16) {
+      SmallFactor<A> left[kAtOnce];
+      SmallFactor<B> right[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int begin = k + 16 * (kWarps * i + warp);
+        if (k + 16 * kWarps * i >= inner) break;
+        left[i].read(a, matrix, first_row, rows - first_row, begin, inner - begin);
+        right[i].read(b, matrix, first_column, columns - first_column, begin, inner - begin);
       }
-#pragma unroll 4
-      for (int i = 0; i < (rest < 64 ? rest : 64); i += 16) {
-        float4 of_row[2], of_column[2];
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          of_row[half] = *(const float4*)(left[y + 8 * half] + i + 4 * part);
-          of_column[half] = *(const float4*)(right[x + 8 * half] + i + 4 * part);
-        }
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (k + 16 * kWarps * i >= inner) break;
+        left[i].halve();
+        right[i].halve();
+        float few[2][4] = {};
+        multiply(few, left[i].high, right[i].low);
+        multiply(few, left[i].low, right[i].high);
+        multiply(few, left[i].high, right[i].high);
 #pragma unroll
-        for (int r = 0; r < 2; ++r) {
-#pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            sums[r][c] += of_row[r].x * of_column[c].x;
-            sums[r][c] += of_row[r].y * of_column[c].y;
-            sums[r][c] += of_row[r].z * of_column[c].z;
-            sums[r][c] += of_row[r].w * of_column[c].w;
-          }
-        }
+        for (int j = 0; j < 8; ++j) sums[j / 4][j % 4] += few[j / 4][j % 4];
       }
     }
-    const float upper = (is_right ? sums[0][1] : sums[0][0]) + from_partner(is_right ? sums[0][0] : sums[0][1], 1);
-    const float lower = (is_right ? sums[1][1] : sums[1][0]) + from_partner(is_right ? sums[1][0] : sums[1][1], 1);
-    const float sum = (is_low ? lower : upper) + from_partner(is_low ? upper : lower, 2);
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      float* const to = sums_of_warps + 256 * warp + 16 * row_of_sums(i / 2) + column_of_sums(i % 2);
+      *(float2*)to = make_float2(sums[i / 2][i % 2], sums[i / 2][2 + i % 2]);
+    }
+    __syncthreads();
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < kWarps; ++i) sum += sums_of_warps[256 * i + threadIdx.x];
+    // Halves lose infinities and NaN.
+    if (is_inside && !(fabsf(sum) < infinity())) {
+      const typename A::Line of_row = a.line(matrix, row);
+      const typename B::Line of_column = b.line(matrix, column);
+      sum = 0;
+      for (int k = 0; k < inner; ++k) {
+        bool left_is_there = true, right_is_there = true;
+        const auto* const x = a.at(of_row, a.term(k), left_is_there);
+        const auto* const y = b.at(of_column, b.term(k), right_is_there);
+        sum += (left_is_there ? load(x, 0) : 0) * (right_is_there ? load(y, 0) : 0);
+      }
+    }
     if (is_inside) write(at, got, sum);
   }
 }
