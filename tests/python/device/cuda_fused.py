@@ -327,6 +327,8 @@ def product_of_images(x, w, groups=1, strides=1, layout="NHWC"):
 # In tiles of each size and in none, with each number of neighbours that are copied at once.
 PRODUCTS = [
     product_of_matrices(5, 3, 7),
+    product_of_matrices(32, 64, 16),
+    product_of_matrices(20, 900, 30),
     product_of_matrices(70, 40, 300),
     product_of_matrices(301, 36, 204),
     product_of_matrices(300, 66, 202),
@@ -352,9 +354,12 @@ def compiled_products(dtype, function, precision="float32"):
     draw = np.random.default_rng(0).normal
     arrays = [[draw(size=shape).astype(dtype) for shape in product.shapes] for product in PRODUCTS]
     # All bits of the last one are set, and of the one before all but the sign.
-    arrays[1][0][1, 2], arrays[1][0][2, 3] = np.inf, np.nan
-    patterns = arrays[1][0].view(f"u{arrays[1][0].itemsize}")
-    patterns[4, 5], patterns[5, 6] = np.iinfo(patterns.dtype).max >> 1, np.iinfo(patterns.dtype).max
+    for (x, *_), product in zip(arrays, PRODUCTS):
+        if product.shapes[0] not in ((32, 64), (70, 40)):
+            continue
+        x[1, 2], x[2, 3] = np.inf, np.nan
+        patterns = x.view(f"u{x.itemsize}")
+        patterns[4, 5], patterns[5, 6] = np.iinfo(patterns.dtype).max >> 1, np.iinfo(patterns.dtype).max
     graph = al.Graph(precision=precision)
     feeds = [[graph.placeholder(array.shape, array.dtype) for array in own] for own in arrays]
     built = [result for product, own in zip(PRODUCTS, feeds) for result in product.build(*own)]
@@ -427,15 +432,16 @@ def check_chains():
 def compiled_updates():
     """A step, its arrays and its variables. A new value may be written over the old one if nothing else needs that."""
     graph = al.Graph()
-    shapes = {"x": (40, 12), "g": (40, 9), "images": (3, 6, 5, 4), "to": (3, 6, 5, 8)}
-    x, g, images, to = feeds = [graph.placeholder(shape) for shape in shapes.values()]
-    starts = {"w": (12, 9), "b": (9,), "filters": (3, 3, 4, 8), "bias": (8,), "square": (11, 11)}
+    shapes = {"x": (40, 12), "g": (40, 9), "images": (3, 6, 5, 4), "to": (3, 6, 5, 8), "y": (96, 130), "h": (96, 70)}
+    x, g, images, to, y, h = feeds = [graph.placeholder(shape) for shape in shapes.values()]
+    starts = {"w": (12, 9), "b": (9,), "filters": (3, 3, 4, 8), "bias": (8,), "square": (11, 11), "table": (130, 70)}
     variables = {name: graph.variable(rng.normal(size=shape).astype(np.float32)) for name, shape in starts.items()}
-    w, b, filters, bias, square = variables.values()
+    w, b, filters, bias, square, table = variables.values()
     updates = [
         *al.SGD(0.1).minimize(al.sum((x @ w + b) * g), [w, b]),
         *al.Adam(0.1).minimize(al.sum((conv(images, filters) + bias) * to), [filters, bias]),
         graph.assign(square, square - 0.1 * (square @ square)),
+        *al.Adam(0.1).minimize(al.sum((y @ table) * h), [table]),
     ]
     arrays = [rng.normal(size=shape).astype(np.float32) for shape in shapes.values()]
     return graph.compile(feeds, [], updates=updates), arrays, variables
@@ -443,7 +449,7 @@ def compiled_updates():
 
 def check_updates():
     step, arrays, variables = compiled_updates()
-    x, g, images, to = (array.astype(float) for array in arrays)
+    x, g, images, to, y, h = (array.astype(float) for array in arrays)
     right = {name: variable.numpy().astype(float) for name, variable in variables.items()}
     for _ in range(2):
         step(*arrays)
@@ -453,6 +459,7 @@ def check_updates():
         right["filters"] -= 0.1 * np.sign(weights_gradient(images, to))
         right["bias"] -= 0.1 * np.sign(to.sum((0, 1, 2)))
         right["square"] -= 0.1 * right["square"] @ right["square"]
+        right["table"] -= 0.1 * np.sign(y.T @ h)
         for name, variable in variables.items():
             compare(name, [variable.numpy()], [right[name]])
     if al.device().kind == "cuda":
@@ -460,9 +467,23 @@ def check_updates():
         assert kinds == ["fused"] * len(variables)
 
 
+def check_adam():
+    """The first step, by gradients of all sizes: their squares may be 0 or infinite."""
+    sizes = np.float32([0, 1e-30, 1e-19, 1e-15, 1e-8, 1, 1e10, 1e18, 1e25, np.inf, np.nan])
+    slopes = np.concatenate([sizes, -sizes])
+    graph = al.Graph()
+    slope, v = graph.placeholder(slopes.shape), graph.variable(np.zeros_like(slopes))
+    graph.compile([slope], [], al.Adam(0.1).apply([(slope, v)]))(slopes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        wide = slopes.astype(float)
+        magnitude = np.where(np.isinf(np.float32(1e-3) * slopes * slopes), np.inf, abs(wide))
+        np.testing.assert_allclose(v.numpy(), -0.1 * wide / (magnitude + 1e-8), rtol=2e-6)
+
+
 if __name__ == "__main__":
     check_rows()
     check_products()
     check_chains()
     check_updates()
+    check_adam()
     print("end")
