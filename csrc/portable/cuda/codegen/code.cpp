@@ -48,7 +48,8 @@ std::string cluster_of(const Launch& launch) {
 
 std::string bounds_of(const Launch& launch) {
   if (launch.resident == 1) return "__launch_bounds__(256) ";
-  return "__launch_bounds__(" + std::to_string(launch.threads) + ", " + std::to_string(launch.resident) + ") ";
+  const unsigned most_threads = launch.takes_any_grid ? 256 : launch.threads;
+  return "__launch_bounds__(" + std::to_string(most_threads) + ", " + std::to_string(launch.resident) + ") ";
 }
 
 }  // namespace

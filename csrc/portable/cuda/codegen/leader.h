@@ -16,7 +16,7 @@ struct Functions {
   std::string text;
   std::vector<Pointer> pointers;
   std::vector<int64_t> numbers;
-  int64_t reads = 0;  // of elements for each one that they get
+  int64_t reads = 0;  // elements that they read for each one that they get
 };
 // Makes them for a launch with this many other pointers and numbers, which come first. They get one element at a time,
 // or as many neighbours in memory as `width`, which is 4 then.

@@ -510,8 +510,8 @@ __device__ inline bool sum_parts(float (&sums)[ROWS][COLUMNS][4][8], float4* par
 
 // A block of DOWN x ACROSS warps computes a tile of the result, each warp 32 ROWS x 32 COLUMNS elements of it. If TF32,
 // factors are rounded to that. CLUSTER blocks compute a part of each sum, and then a part of the results; if it is 1,
-// parts of sums are kept at `parts` until the last one is there. A thread reads what AT_ONCE results need before it writes
-// the first, 4 or 8 of four neighbours each.
+// parts of sums are kept at `parts` until the last one is there. Where a thread has four neighbours, it reads what
+// AT_ONCE of them need, 4 or 8, before it writes the first.
 template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, int AT_ONCE, class A, class B,
           class Places, class Read, class Write>
 __device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
@@ -635,8 +635,8 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
       others[lane] = Places::kRowsFirst ? of_column : of_row;
       if (kBlocks > 1) cluster_barrier();
       else __syncwarp();
-      // A group is a row, or four of which a thread has neighbours in one. The blocks of a cluster share the groups. For
-      // results that are outside the thread reads what the first result needs: branches would part the reads.
+      // A group is a row, or four rows in one of which a thread has neighbours. The blocks of a cluster share the
+      // groups. For results that are outside, a thread reads what the first result needs: branches would part the reads.
       const int kGroups = Places::kWidth == 4 ? 8 : 32, kOwn = kGroups / kBlocks;
       const int kMost = Places::kWidth == 4 ? AT_ONCE : 8, kAtOnce = kMost < kOwn ? kMost : kOwn;
 #pragma unroll 1

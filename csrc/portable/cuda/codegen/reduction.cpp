@@ -84,8 +84,8 @@ __device__ inline bool merge_parts(typename Fold::All& all, typename Fold::All* 
 
 // A block computes one result, or a part of it.
 template <class Fold, int KEPT, int REDUCED, class Source, class Read, class Write>
-__device__ inline void reduce_by_blocks(const i64* n, const Source& source, const Read& read,
-                                        const Write& write, typename Fold::All* parts, unsigned* counters) {
+__device__ inline void reduce_by_blocks(const i64* n, const Source& source, const Read& read, const Write& write,
+                                        typename Fold::All* parts, unsigned* counters) {
   typename Fold::All* const shared = (typename Fold::All*)shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   for (i64 result = blockIdx.x; result < shape.results; result += gridDim.x) {
@@ -99,8 +99,8 @@ __device__ inline void reduce_by_blocks(const i64* n, const Source& source, cons
 
 // A block computes ACROSS neighbouring results, or parts of them: neighbouring threads have neighbouring results.
 template <class Fold, int KEPT, int REDUCED, int ACROSS, class Source, class Read, class Write>
-__device__ inline void reduce_by_columns(const i64* n, const Source& source, const Read& read,
-                                         const Write& write, typename Fold::All* parts, unsigned* counters) {
+__device__ inline void reduce_by_columns(const i64* n, const Source& source, const Read& read, const Write& write,
+                                         typename Fold::All* parts, unsigned* counters) {
   typename Fold::All* const shared = (typename Fold::All*)shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
