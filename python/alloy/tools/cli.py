@@ -18,7 +18,7 @@ from alloy.engine.structure import leaves
 from alloy.measuring import inspection
 from alloy.measuring.profile import GROUPS
 from alloy.messages.location import is_users_file
-from alloy.messages.text import amount
+from alloy.messages.text import amount, table
 from alloy.tools import arrays, clang, demo, drawing, launch, run
 from alloy.tools import bench as timing
 from alloy.training.batches import as_dataset, parts_of
@@ -242,6 +242,20 @@ def _sample(config, **given):
     return made, run.name_of(made.settings["model"]), run.batch(made.settings, made.train)
 
 
+def _counts_of_run(step, arrays):
+    """Returns lines that say what a run makes a GPU do; none where the CPU computes or the device keeps no counts."""
+    if al.device().kind == "cpu" or al.device_stats() is None:
+        return []
+    step(*arrays)  # the first run also writes what stays on the device
+    before = al.device_stats()
+    step(*arrays)
+    launches, there, back = (
+        al.device_stats()[what] - before[what] for what in ("launches", "bytes_to_device", "bytes_from_device")
+    )
+    rows = [("launches", f"{launches:,}"), ("to the GPU", amount(there, "B")), ("from the GPU", amount(back, "B"))]
+    return ["work of a run", *table(rows, numbers=(1,))]
+
+
 @_commands.command()
 def inspect(
     config: Path = _CONFIG,
@@ -253,7 +267,8 @@ def inspect(
 ):
     """Prints a model's layers and draws its graph.
 
-    Also prints the operations and the memory of a training step."""
+    Also prints the operations and the memory of a training step, and on a GPU
+    its launches and the bytes that it moves."""
     made, name, batch = _sample(config, model=model, data=data, batch_size=batch_size, dtype=dtype)
     output = output or Path("runs", name)
     run.prove(output)
@@ -265,6 +280,8 @@ def inspect(
     ops = graph.inspect(dict(zip(step.feeds, shapes)), updates=step.updates)
     typer.echo(f"training step\n  {len(ops):,} ops, {amount(inspection.flops(ops))} flops")
     typer.echo(step.memory_plan(*shapes) or "the framework does not tell its memory")
+    for line in _counts_of_run(step, leaves(batch)):
+        typer.echo(line)
     for suffix, draw in ((".svg", drawing.svg), (".html", drawing.html)):
         with said_of(output / f"graph{suffix}"):
             (output / f"graph{suffix}").write_text(draw(forward, name), encoding="utf-8")

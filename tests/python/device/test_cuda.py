@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from alloy.messages.text import amount
 from imitated_gpu import needs_imitation, with_imitation
 from quirks import ROOT
 from running import program
@@ -157,6 +158,18 @@ def test_what_is_computed_in_one_kernel(tmp_path):
     command = [sys.executable, str(ROOT / "tests/python/device/cuda_fused.py")]
     done = subprocess.run(command, env=with_imitation(tmp_path), capture_output=True, text=True, timeout=300)
     assert (done.stdout, done.stderr) == ("end\n", "")
+
+
+def test_inspect_counts_launches_and_bytes(tmp_path):
+    """A step of the digits network takes 32 images of 8 x 8 and 32 classes, and is one launch."""
+    command = [sys.executable, "-m", "alloy.tools.cli", "inspect"]
+    done = subprocess.run(
+        command, env=with_imitation(tmp_path), cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[lines.index(["work", "of", "a", "run"]) + 1] == ["launches", "1"], done
+    assert ["to", "the", "GPU", *amount(32 * (8 * 8 + 1) * 4, "B").split()] in lines
+    assert any(line[:3] == ["from", "the", "GPU"] for line in lines)
 
 
 PRODUCTS = """
