@@ -108,9 +108,18 @@ __device__ inline float with_half_of_last_bit(float x) {
       : "f"(x));
   return y;
 }
+// Adds the products of 16 rows, 8 terms and 8 columns, as the instruction has them. The tensor cores take the upper 19
+// bits of each number, which is TF32.
+__device__ inline void multiply(float& y0, float& y1, float& y2, float& y3, float a0, float a1, float a2, float a3,
+                                float b0, float b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(y0), "+f"(y1), "+f"(y2), "+f"(y3)
+      : "r"(__float_as_uint(a0)), "r"(__float_as_uint(a1)), "r"(__float_as_uint(a2)), "r"(__float_as_uint(a3)),
+        "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
+}
 // Adds the products of 32 rows and 32 columns, of which a thread has rows 4 g + i and columns 8 t + j, in sums[i][j].
-// The tensor cores take the upper 19 bits of each number, which is TF32. An instruction's 16 rows, 8 terms and 8
-// columns are numbered so that each thread reads and writes neighbours.
+// An instruction's 16 rows, 8 terms and 8 columns are numbered so that each thread reads and writes neighbours.
 __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragment& b) {
 #pragma unroll
   for (int k = 0; k < 4; k += 2) {
@@ -118,12 +127,8 @@ __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fr
     for (int i = 0; i < 4; i += 2) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-            "{%0, %1, %2, %3};"
-            : "+f"(sums[i][j]), "+f"(sums[i][4 + j]), "+f"(sums[i + 1][j]), "+f"(sums[i + 1][4 + j])
-            : "r"(__float_as_uint(a.x[i][k])), "r"(__float_as_uint(a.x[i + 1][k])),
-              "r"(__float_as_uint(a.x[i][k + 1])), "r"(__float_as_uint(a.x[i + 1][k + 1])),
-              "r"(__float_as_uint(b.x[j][k])), "r"(__float_as_uint(b.x[j][k + 1])));
+        multiply(sums[i][j], sums[i][4 + j], sums[i + 1][j], sums[i + 1][4 + j], a.x[i][k], a.x[i + 1][k],
+                 a.x[i][k + 1], a.x[i + 1][k + 1], b.x[j][k], b.x[j][k + 1]);
       }
     }
   }
@@ -135,11 +140,8 @@ __device__ inline void multiply(float (&sums)[2][4], const float (&a)[2][4], con
   for (int k = 0; k < 4; k += 2) {
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-          "{%0, %1, %2, %3};"
-          : "+f"(sums[0][2 * j]), "+f"(sums[0][2 * j + 1]), "+f"(sums[1][2 * j]), "+f"(sums[1][2 * j + 1])
-          : "r"(__float_as_uint(a[0][k])), "r"(__float_as_uint(a[1][k])), "r"(__float_as_uint(a[0][k + 1])),
-            "r"(__float_as_uint(a[1][k + 1])), "r"(__float_as_uint(b[j][k])), "r"(__float_as_uint(b[j][k + 1])));
+      multiply(sums[0][2 * j], sums[0][2 * j + 1], sums[1][2 * j], sums[1][2 * j + 1], a[0][k], a[1][k], a[0][k + 1],
+               a[1][k + 1], b[j][k], b[j][k + 1]);
     }
   }
 }
