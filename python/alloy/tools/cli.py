@@ -249,10 +249,12 @@ def _counts_of_run(step, arrays):
     step(*arrays)  # the first run also writes what stays on the device
     before = al.device_stats()
     step(*arrays)
-    launches, there, back = (
-        al.device_stats()[what] - before[what] for what in ("launches", "bytes_to_device", "bytes_from_device")
-    )
-    rows = [("launches", f"{launches:,}"), ("to the GPU", amount(there, "B")), ("from the GPU", amount(back, "B"))]
+    did = {what: count - before[what] for what, count in al.device_stats().items()}
+    rows = [
+        ("launches", f"{did['launches']:,}"),
+        ("to the GPU", amount(did["bytes_to_device"], "B")),
+        ("from the GPU", amount(did["bytes_from_device"], "B")),
+    ]
     return ["work of a run", *table(rows, numbers=(1,))]
 
 

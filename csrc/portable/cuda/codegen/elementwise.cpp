@@ -18,8 +18,8 @@ using ir::OpCode;
 using ir::Value;
 
 constexpr char kSteps[] = R"cuda(
-// What sqrtf(x) and a / b are, but for the last bit of quotients of tiny numbers: b is 0 or from 2^-64 to 2^126. Without
-// the branches of those, the processor computes neighbours at once.
+// The root that sqrtf gives, and the quotient that / gives but for its last bit, rarely or of tiny numbers: b is 0 or
+// from 2^-64 to 2^126. Without the branches of those, the processor computes neighbours at once.
 __device__ inline float root(float x) {
   const bool is_small = x < 0x1p-96f;
   const float scaled = is_small ? x * 0x1p64f : x, reciprocal = rsqrtf(scaled), near = scaled * reciprocal;

@@ -23,7 +23,6 @@ template <class I> __device__ inline I most(I a, I b) { return a > b ? a : b; }
 template <int WIDTH> struct Neighbours { float x[WIDTH]; };
 __device__ inline float single(const Neighbours<1>& all) { return all.x[0]; }
 __device__ inline Four<float> single(const Neighbours<4>& all) { return {all.x[0], all.x[1], all.x[2], all.x[3]}; }
-template <class T, int WIDTH> struct __align__(WIDTH * sizeof(T)) Tapped { T x[WIDTH]; };
 template <int WIDTH>
 __device__ inline Neighbours<WIDTH> neighbours(const float* from) {
   Neighbours<WIDTH> all;
@@ -273,7 +272,7 @@ __device__ inline void max_pool_taps(const float* x, T* taps, const P& c) {
   c.for_each_result([&](const I* at, I from, I to) {
     Neighbours<P::kWidth> greatest;
     for (float& value : greatest.x) value = -infinity();
-    Tapped<T, P::kWidth> found;
+    Adjacent<T, P::kWidth> found;
     for (T& tap : found.x) tap = (T)-1;
     c.template for_each_tap<P::kUnroll>(at, [&](I place, I tap, bool) {
       const Neighbours<P::kWidth> values = neighbours<P::kWidth>(x + from + place);
@@ -285,7 +284,7 @@ __device__ inline void max_pool_taps(const float* x, T* taps, const P& c) {
         found.x[e] = wins ? (T)tap : found.x[e];
       }
     });
-    *(Tapped<T, P::kWidth>*)(taps + to + c.result(at)) = found;
+    *(Adjacent<T, P::kWidth>*)(taps + to + c.result(at)) = found;
   });
 }
 
@@ -352,7 +351,7 @@ __device__ inline void max_pool_gradient_of_taps(const float* g, const T* taps, 
   typedef typename P::Index I;
   sum_windows(c, read, write, [&](Neighbours<P::kWidth>& sums, const I* at, const I* position, I place) {
     const Neighbours<P::kWidth> gradients = neighbours<P::kWidth>(g + place);
-    const Tapped<T, P::kWidth> found = *(const Tapped<T, P::kWidth>*)(taps + place);
+    const Adjacent<T, P::kWidth> found = *(const Adjacent<T, P::kWidth>*)(taps + place);
     const T own = (T)c.tap(at, position);
 #pragma unroll
     for (int e = 0; e < P::kWidth; ++e) sums.x[e] += found.x[e] == own ? gradients.x[e] : 0;

@@ -512,8 +512,8 @@ __device__ inline bool sum_parts(float (&sums)[ROWS][COLUMNS][4][8], float4* par
 
 // A block of DOWN x ACROSS warps computes a tile of the result, each warp 32 ROWS x 32 COLUMNS elements of it. If TF32,
 // factors are rounded to that. CLUSTER blocks compute a part of each sum, and then a part of the results; if it is 1,
-// parts of sums are kept at `parts` until the last one is there. Where a thread has four neighbours, it reads what
-// AT_ONCE of them need, 4 or 8, before it writes the first.
+// parts of sums are kept at `parts` until the last one is there. A thread reads what AT_ONCE results, or fours of
+// neighbours, need before it writes the first.
 template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, int AT_ONCE, class A, class B,
           class Places, class Read, class Write>
 __device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
@@ -638,9 +638,9 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
       if (kBlocks > 1) cluster_barrier();
       else __syncwarp();
       // A group is a row, or four rows in one of which a thread has neighbours. The blocks of a cluster share the
-      // groups. For results that are outside, a thread reads what the first result needs: branches would part the reads.
+      // groups. For results outside, a thread reads what the first result needs: branches would part the reads.
       const int kGroups = Places::kWidth == 4 ? 8 : 32, kOwn = kGroups / kBlocks;
-      const int kMost = Places::kWidth == 4 ? AT_ONCE : 8, kAtOnce = kMost < kOwn ? kMost : kOwn;
+      const int kAtOnce = AT_ONCE < kOwn ? AT_ONCE : kOwn;
 #pragma unroll 1
       for (int k = kBlocks == 1 ? 0 : blockIdx.y; k < kGroups; k += kAtOnce * kBlocks) {
         i64 at[kAtOnce];
@@ -838,13 +838,12 @@ Code code_of_product(const Op& op, const Maker& finish) {
     }
     launch.pointers.insert(launch.pointers.end(), {scratch(0), counters()});
     launch.has_clusters = forms_cluster(parts);
-    // More blocks on a processor have fewer registers for what results need.
-    const int64_t most_reads = tile->resident == 4 ? 2 : 3;
-    launch.body =
-        filled("  product<@, @, @, @>@@, @, *(const ProductSize*)n, (float4*)p[2], (unsigned*)p[3]);\n",
-               {tile->text, product.is_tf32 ? "true" : "false", std::to_string(launch.has_clusters ? parts : 1),
-                needs.reads <= most_reads ? "8" : "4", of_matrices,
-                filled(product.places, {std::to_string(product.width)}), add(launch, finish, product.width)});
+    // Fours of several arrays need many registers, of which the threads of more blocks have fewer.
+    const bool is_tight = product.width == 4 && needs.reads > (tile->resident == 4 ? 2 : 3);
+    launch.body = filled("  product<@, @, @, @>@@, @, *(const ProductSize*)n, (float4*)p[2], (unsigned*)p[3]);\n",
+                         {tile->text, product.is_tf32 ? "true" : "false",
+                          std::to_string(launch.has_clusters ? parts : 1), is_tight ? "4" : "8", of_matrices,
+                          filled(product.places, {std::to_string(product.width)}), add(launch, finish, product.width)});
     code.launches.push_back(std::move(launch));
   }
   return code;

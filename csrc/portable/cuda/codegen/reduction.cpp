@@ -16,16 +16,14 @@ using ir::Op;
 using ir::OpCode;
 
 // A fold has a type Number of elements, and a type All of what it knows of several of them: none() of no elements,
-// add() one more, merge() two, and the number() of a result of `count` elements, the first of which is `first` if
-// kNeedsFirst.
+// add() one more of a result whose first element is `first` if kNeedsFirst, merge() two, and the number() of a result.
 constexpr char kReduction[] = R"cuda(
-// The numbers: results, elements of each, the bits of the reciprocal of that, parts of each; then lengths and steps of
-// the kept axes, and of the reduced.
+// The numbers: results, elements of each, parts of each, the bits of the reciprocal of the number of elements; then
+// lengths and steps of the kept axes, and of the reduced.
 struct Shape {
   i64 results, count, parts;
   double reciprocal;
-  __device__ Shape(const i64* n)
-      : results(n[0]), count(n[1]), parts(n[3]), reciprocal(__longlong_as_double(n[2])) {}
+  __device__ Shape(const i64* n) : results(n[0]), count(n[1]), parts(n[2]), reciprocal(__longlong_as_double(n[3])) {}
   __device__ i64 begin(i64 part) const { return part * quotient(count + parts - 1, parts); }
   __device__ i64 end(i64 part) const {
     const i64 next = begin(part + 1);
@@ -250,7 +248,7 @@ Code reduction(const Op& op, const Maker& source, const Maker& finish, const Fol
   constexpr int64_t kFewestParts = 4;
   int64_t parts = std::min(kBlocks / blocks, count / (lanes * kTerms));
   if (parts < kFewestParts) parts = 1;
-  std::vector<int64_t> numbers{results, count, std::bit_cast<int64_t>(1.0 / static_cast<double>(count)), parts};
+  std::vector<int64_t> numbers{results, count, parts, std::bit_cast<int64_t>(1.0 / static_cast<double>(count))};
   axes.kept.append_to(numbers);
   axes.reduced.append_to(numbers);
   Launch launch = launch_for(0, {kReduction}, "", {}, numbers);

@@ -2,9 +2,6 @@
 
 namespace alloy::cuda {
 const char* const kSmallProduct = R"cuda(
-// Neighbours in memory that are read at once.
-template <class T, int COUNT> struct __align__(COUNT * sizeof(T)) Neighbouring { T x[COUNT]; };
-
 // The thread's elements of 16 lines and 16 terms as sums of two TF32 numbers (Halves); zeros outside the matrix. A
 // thread of a warp has lines 2 g + i and terms 4 t + j, where g is its number divided by 4 and t the rest.
 template <class M>
@@ -22,7 +19,7 @@ struct SmallFactor {
       for (int j = 0; j < 4; j += kTerms) {
         bool is_there = line < lines && term + j < terms;
         const auto* const from = matrix.at(of_line, matrix.term(is_there ? begin + term + j : 0), is_there);
-        Neighbouring<typename M::Element, kLines * kTerms> all = {};
+        Adjacent<typename M::Element, kLines * kTerms> all = {};
         if (is_there) all = *(const decltype(all)*)from;
 #pragma unroll
         for (int n = 0; n < kLines * kTerms; ++n) high[i + n % kLines][j + n / kLines] = number(all.x[n]);
@@ -43,8 +40,8 @@ struct SmallFactor {
 __device__ inline int row_of_sums(int i) { return threadIdx.x % 32 / 4 * 2 + i; }
 __device__ inline int column_of_sums(int k) { return threadIdx.x % 4 * 4 + 2 * k; }
 
-// A block computes 16 x 16 elements at a time: each warp sums every eighth 16 terms, and then each thread the warps' sums
-// of one element.
+// A block computes 16 x 16 elements at a time: each warp sums every eighth 16 terms, and then each thread adds the
+// warps' sums of one element.
 template <class A, class B, class Places, class Read, class Write>
 __device__ inline void small_product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
                                      const ProductSize& size) {

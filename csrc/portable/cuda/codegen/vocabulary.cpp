@@ -116,7 +116,9 @@ template <class T, class N>
 __device__ inline void store(T* to, i64 at, N x) { to[at] = element<T>(x); }
 // Four neighbours in memory, the first of which is a multiple of 4: at most 16 bytes are read or written at once.
 template <class N> struct Four { N x[4]; };
-template <class T> struct __align__(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) FourElements { T x[4]; };
+// Neighbours in memory that are read or written at once.
+template <class T, int COUNT>
+struct __align__(COUNT * sizeof(T) < 16 ? COUNT * sizeof(T) : 16) Adjacent { T x[COUNT]; };
 template <class N>
 __device__ inline Four<N> four_times(N x) { return {x, x, x, x}; }
 template <class F>
@@ -125,14 +127,14 @@ __device__ inline auto each_of_four(const F& f, i64 at) {
 }
 template <class T>
 __device__ inline Four<NumberOf<T>> load_four(const T* from, i64 at) {
-  const FourElements<T> four = *(const FourElements<T>*)(from + at);
+  const Adjacent<T, 4> four = *(const Adjacent<T, 4>*)(from + at);
   return {number(four.x[0]), number(four.x[1]), number(four.x[2]), number(four.x[3])};
 }
 template <class T, class N>
 __device__ inline void store_four(T* to, i64 at, const Four<N>& four) {
-  const FourElements<T> elements = {element<T>(four.x[0]), element<T>(four.x[1]), element<T>(four.x[2]),
-                                    element<T>(four.x[3])};
-  *(FourElements<T>*)(to + at) = elements;
+  const Adjacent<T, 4> elements = {element<T>(four.x[0]), element<T>(four.x[1]), element<T>(four.x[2]),
+                                   element<T>(four.x[3])};
+  *(Adjacent<T, 4>*)(to + at) = elements;
 }
 // The same number. The compiler would move the read of a float to where it is used, perhaps behind a branch, and then
 // one read would wait for the other.
