@@ -244,12 +244,15 @@ def _sample(config, **given):
 
 def _counts_of_run(step, arrays):
     """Returns lines that say what a run makes a GPU do; none where the CPU computes or the device keeps no counts."""
-    if al.device().kind == "cpu" or al.device_stats() is None:
+    if al.device().kind == "cpu":
         return []
     step(*arrays)  # the first run also writes what stays on the device
     before = al.device_stats()
     step(*arrays)
-    did = {what: count - before[what] for what, count in al.device_stats().items()}
+    after = al.device_stats()
+    if before is None or after is None:
+        return []
+    did = {what: count - before[what] for what, count in after.items()}
     rows = [
         ("launches", f"{did['launches']:,}"),
         ("to the GPU", amount(did["bytes_to_device"], "B")),
