@@ -17,7 +17,7 @@ from alloy.asynchronous.staging import Staging
 from alloy.engine import dtypes
 from alloy.graph.state import State
 from alloy.measuring.inspection import MemoryPlan
-from alloy.measuring.profile import Profile
+from alloy.measuring.profile import Peaks, Profile
 from alloy.training.input_profile import InputProfile
 from alloy.training.rate_search import RateSearch
 
@@ -56,7 +56,7 @@ DEVICES = (
     "device_stats",
     "op_table",
 )
-GIVEN = (State, Staging, MemoryPlan, Profile, InputProfile, RateSearch)
+GIVEN = (State, Staging, MemoryPlan, Profile, Peaks, InputProfile, RateSearch)
 CALLBACKS = ("Callback", "EarlyStopping", "ReduceLROnPlateau", "Checkpoint", "CSVLogger", "TensorBoard")
 CALLBACKS += ("LambdaCallback", "History")
 OPTIMIZERS = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Lion", "Optimizer", "LossScale")

@@ -168,7 +168,7 @@ py::object profile(const std::shared_ptr<Executable>& executable, int runs, cons
   if (!kernels) return py::none();
   py::list out;
   for (const engine::KernelTime& k : *kernels) {
-    out.append(py::make_tuple(k.name, k.kind, shape_to(k.shape), k.flops, k.bytes, k.total, k.begin, k.end));
+    out.append(py::make_tuple(k.name, k.kind, shape_to(k.shape), k.dtype, k.flops, k.bytes, k.total, k.begin, k.end));
   }
   return out;
 }

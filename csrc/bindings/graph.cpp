@@ -562,6 +562,7 @@ void bind_graph(py::module_& m) {
             return precision.empty() ? "float32" : precision;
           },
           "The precision of products: \"float32\" or \"tf32\".")
+      .def_property_readonly("_device", [](const GraphRef& graph) { return graph->device_name(); })
       .def_property_readonly("_is_on_host", [](const GraphRef& graph) { return graph->is_on_host(); })
       .def_property(
           "most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); },

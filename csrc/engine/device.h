@@ -38,8 +38,8 @@
 // Sets a block that the following runs call with the position of each target whose elements will not change any more,
 // on a thread of their own; nil ends this. A run may leave out targets.
 - (void)alloySetTargetHandler:(void (^)(NSUInteger))handler;
-// The measured times: a dictionary for each kernel, in order of execution: name (may be empty), kind, shape, flops,
-// bytes, and in seconds total (all runs), begin and end (last run).
+// The measured times: a dictionary for each kernel, in order of execution: name (may be empty), kind, shape, dtype
+// (of its narrowest floats, or empty), flops, bytes, and in seconds total (all runs), begin and end (last run).
 - (NSArray*)alloyProfile;
 @end
 

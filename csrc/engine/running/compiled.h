@@ -36,9 +36,10 @@ struct MemoryPlan {
 
 // The work of one kernel of a step, and its time.
 struct KernelTime {
-  std::string name;  // of the op whose value it computes, or empty
-  std::string kind;  // of that op
-  ir::Shape shape;   // of that value
+  std::string name;   // of the op whose value it computes, or empty
+  std::string kind;   // of that op
+  ir::Shape shape;    // of that value
+  std::string dtype;  // of the narrowest floats that it reads, or empty
   uint64_t flops, bytes;
   double total;       // in seconds, of all runs
   double begin, end;  // in seconds from the start of the last run

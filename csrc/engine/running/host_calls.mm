@@ -246,7 +246,8 @@ double HostCalls::add_times(std::vector<KernelTime>& out) const {
         for (const size_t value : *values) bytes += lowered_->values[value].byte_count();
       }
       const ir::Shape& shape = lowered_->values[calls[k].results[0]].shape;
-      out.push_back({calls[k].name, calls[k].kind, shape, 0, bytes, taken_[k].total, taken_[k].begin, taken_[k].end});
+      out.push_back(
+          {calls[k].name, calls[k].kind, shape, "", 0, bytes, taken_[k].total, taken_[k].begin, taken_[k].end});
     }
   }
   return end_;

@@ -138,9 +138,9 @@ bool set_profiling(NSObject* executable, bool on) {
 
 void add_times(NSObject* executable, double begin, std::vector<KernelTime>& out) {
   for (NSDictionary* kernel in [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloyProfile]) {
-    out.push_back({text(kernel, @"name"), text(kernel, @"kind"), shape(kernel), number(kernel, @"flops"),
-                   number(kernel, @"bytes"), seconds(kernel, @"total"), begin + seconds(kernel, @"begin"),
-                   begin + seconds(kernel, @"end")});
+    out.push_back({text(kernel, @"name"), text(kernel, @"kind"), shape(kernel), text(kernel, @"dtype"),
+                   number(kernel, @"flops"), number(kernel, @"bytes"), seconds(kernel, @"total"),
+                   begin + seconds(kernel, @"begin"), begin + seconds(kernel, @"end")});
   }
 }
 

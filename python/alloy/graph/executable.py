@@ -113,6 +113,8 @@ class Executable(Part, _core.Executable):
         traffic of every kernel. Apple's framework gives None.
 
         feeds, by_label: as in a call. Every run makes the updates."""
+        from alloy.graph.peaks import peaks_of  # it makes graphs, and graphs make executables
+
         runs = as_count("profile", "a number of runs", runs)
         self(*feeds, **by_label)
         arrays, by_label = as_feeds(self, feeds, by_label)
@@ -126,7 +128,7 @@ class Executable(Part, _core.Executable):
             times.append(float(taken.sum()))
             total = total + taken
         kernels = [replace(kernel, total=float(taken)) for kernel, taken in zip(kernels, total)]
-        return Profile(tuple(kernels), tuple(times))
+        return Profile(tuple(kernels), tuple(times), peaks_of(self.graph, kernels))
 
     def replay(self, /, *feeds, **by_label) -> None:
         """Computes a run's values on the device, and by the reference in double precision, and compares them op by op.

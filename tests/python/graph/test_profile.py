@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import alloy as al
+from alloy.graph import peaks
+from alloy.measuring.profile import Kernel, Peaks, Profile
 from kinds import HALVES
 from running import program
 
@@ -99,7 +101,8 @@ def test_table(step, by):
     profile = executable.profile(x, runs=2)
     lines = profile.table(by).splitlines()
     assert lines[0].split()[0] == by
-    keys = [line.split("  ")[0].strip() for line in lines[1:-2]]
+    end = lines.index(next(line for line in lines if line.startswith("a run: ")))
+    keys = [line.split("  ")[0].strip() for line in lines[1 : end - 1]]
     expected = {
         "layer": {"dense_0", "dense_1", "relu_0"},
         "phase": {"forward", "backward", "update"},
@@ -107,15 +110,62 @@ def test_table(step, by):
         "kernel": {"matmul (16, 48)", "sgd (32, 48)"},
     }[by]
     assert expected <= set(keys)
-    calls = [int(line[len(max(keys + ["all", by], key=len)) :].split()[0]) for line in lines[1:-1]]
+    calls = [int(line[len(max(keys + ["all", by], key=len)) :].split()[0]) for line in lines[1:end]]
     assert sum(calls[:-1]) == calls[-1] == len(profile.kernels)
-    median = re.fullmatch(r"a run: median ([\d.]+) ms, quartiles ([\d.]+) and ([\d.]+) ms, of 2", lines[-1])
+    median = re.fullmatch(r"a run: median ([\d.]+) ms, quartiles ([\d.]+) and ([\d.]+) ms, of 2", lines[end])
     low, middle, high = np.quantile(profile.times, [0.25, 0.5, 0.75])
     assert [float(number) for number in median.groups()] == pytest.approx(
         [1e3 * middle, 1e3 * low, 1e3 * high], abs=6e-4
     )
     assert all(len(line) <= 80 for line in lines)
     assert f"({len(keys) - 1} more)" in profile.table(by, most=1)
+
+
+PEAKS = Peaks({"bfloat16": 4e12, "float32": 1e12}, ((1000, 1e-6), (5000, 2e-6), (10_000, 4e-6)))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "flops", "moved", "seconds"),
+    [
+        ("float32", 8_000_000, 1000, 8e-6),
+        ("bfloat16", 8_000_000, 1000, 2e-6),
+        ("", 8_000_000, 1000, 8e-6),
+        ("float32", 0, 10, 1e-6),  # no kernel is faster than the smallest copy
+        ("float32", 0, 3000, 1.5e-6),
+        ("float32", 1_000_000, 20_000, 8e-6),
+    ],
+)
+def test_a_kernel_is_compared_with_a_product_and_a_copy(dtype, flops, moved, seconds):
+    kernel = Kernel("", "matmul", (2, 2), dtype, flops, moved, total=4e-5, begin=0.0, end=1e-5)
+    assert PEAKS.seconds(kernel) == pytest.approx(seconds)
+    row = Profile((kernel,), (2e-5, 2e-5), PEAKS).table("kind").splitlines()[1]
+    assert row.split()[-1] == f"{100 * seconds / 2e-5:.0f}"
+
+
+def test_peaks_are_measured_once_in_the_types_of_the_products(graph, rng):
+    x = graph.placeholder((32, 32))
+    steps = [graph.compile([x], [al.cast(y @ y, "float32")]) for y in (x, al.cast(x, "float16"))]
+    first, second = (step.profile(rng.standard_normal((32, 32), np.float32), runs=1) for step in steps)
+    assert [kernel.dtype for kernel in first.kernels if kernel.flops] == ["float32"]
+    assert first.peaks.flops.keys() == {"float32"} and all(rate > 0 for rate in second.peaks.flops.values())
+    sizes = [size for size, _ in first.peaks.copies]
+    assert sizes == sorted(sizes) and sizes[0] == 8192 and all(seconds > 0 for _, seconds in first.peaks.copies)
+    compiled = al.stats()["compilations"]
+    assert steps[0].profile(rng.standard_normal((32, 32), np.float32), runs=1).peaks == first.peaks
+    assert al.stats()["compilations"] == compiled
+
+
+def test_peaks_are_measured_with_the_memory_that_there_is(graph, rng):
+    x = graph.placeholder((8, 8))
+    step = graph.compile([x], [al.exp(x)])
+    peaks._copies.cache_clear()
+    al.set_memory_limit(al.device_stats()["allocated_bytes"] + 2**20)
+    try:
+        profile = step.profile(rng.standard_normal((8, 8), np.float32), runs=1)
+    finally:
+        al.set_memory_limit(None)
+        peaks._copies.cache_clear()
+    assert [size for size, _ in profile.peaks.copies] == [2**13, 2**16, 2**19]
 
 
 def test_trace(step, tmp_path):
@@ -128,6 +178,8 @@ def test_trace(step, tmp_path):
         assert event["ph"] == "X" and event["cat"] == kernel.phase
         assert event["ts"] == pytest.approx(kernel.begin * 1e6)
         assert event["dur"] == pytest.approx((kernel.end - kernel.begin) * 1e6)
+        share = profile.peaks.seconds(kernel) / (kernel.end - kernel.begin)
+        assert event["args"]["% of peak"] == pytest.approx(100 * share)
 
 
 @pytest.fixture
@@ -180,5 +232,6 @@ def test_what_belongs_to_no_layer_and_shares_below_100():
     profile = graph.compile([x], [al.sum(x @ x)]).profile(np.ones((64, 64), np.float32), runs=3)
     lines = profile.table("layer").splitlines()
     assert lines[1].startswith("(outside layers)")
-    shares = [float(line.split()[-3]) for line in lines[1:-1]]
+    rows = lines[1 : lines.index(next(line for line in lines if line.startswith("a run: ")))]
+    shares = [float(line.split()[-4]) for line in rows]
     assert all(share <= 100 for share in shares) and shares[-1] == 100

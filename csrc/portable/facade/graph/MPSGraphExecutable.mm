@@ -30,6 +30,17 @@ namespace ir = alloy::ir;
 
 namespace {
 
+// The name of the narrowest floats that the op reads, or an empty one.
+NSString* narrowest_floats(const ir::Op& op) {
+  std::optional<ir::DType> narrowest;
+  for (const ir::Value& operand : op.operands) {
+    const ir::DType dtype = operand.type().dtype;
+    if (ir::kind(dtype) != ir::DTypeKind::kFloating) continue;
+    if (!narrowest || ir::size_of(dtype) < ir::size_of(*narrowest)) narrowest = dtype;
+  }
+  return narrowest ? string_of(ir::name(*narrowest)) : @"";
+}
+
 struct ExecutableImpl {
   GraphRef graph;
   Request request;
@@ -357,6 +368,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
     const bool is_copy = step.op == nullptr;
     const ir::Value value = is_copy ? ir::Value{} : step.op->result();
     const ir::Cost cost = is_copy ? ir::Cost{0, step.bytes, step.bytes} : ir::cost(*step.op);
+    NSString* dtype = is_copy ? @"" : narrowest_floats(*step.op);
     NSString* kind = is_copy ? @"copy" : string_of(step.op->info().name);
     if (step.kind == device::Step::Kind::kHostCall) kind = [kind stringByAppendingString:@" on the host"];
     auto number = [](uint64_t n) { return [NSNumber numberWithUnsignedLongLong:n]; };
@@ -367,7 +379,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
         addObject:[NSDictionary dictionaryWithObjectsAndKeys:is_copy ? @"" : string_of(source_of(value).name), @"name",
                                                              kind, @"kind",
                                                              is_copy ? [NSArray array] : mps_shape_of(value.shape()),
-                                                             @"shape", number(cost.flops), @"flops",
+                                                             @"shape", dtype, @"dtype", number(cost.flops), @"flops",
                                                              number(cost.bytes_read + cost.bytes_written), @"bytes",
                                                              seconds(time->total), @"total", seconds(time->begin),
                                                              @"begin", seconds(time->end), @"end", nil]];
