@@ -19,6 +19,8 @@ enum class Attr : uint8_t {
 #define ALLOY_ATTRIBUTE(name, text, kind, words) k##name,
 #include "ir/ops.def"
 };
+// A set of attributes: bit i is the one with enumerator i.
+using AttrMask = unsigned __int128;
 
 enum class AttrKind : uint8_t { Bool, Int, Float, Word, Ints, Shape, DType, Literal };
 
@@ -67,8 +69,11 @@ std::string_view kind_name(Attr attr);
 std::optional<Attr> attr_named(std::string_view text);
 // True if `value` is of the attribute's kind and, for a Word, one of its legal words.
 bool is_legal(Attr attr, const AttrValue& value);
-// True if an op may lack an attribute of its row: a flag, or the precision of products, which then is float32.
-inline bool is_optional(Attr attr) { return kind(attr) == AttrKind::Bool || attr == Attr::kPrecision; }
+// True if an op may lack an attribute of its row: a flag, the precision of products, which then is float32, or the trip
+// count of a loop, which then only a run knows.
+inline bool is_optional(Attr attr) {
+  return kind(attr) == AttrKind::Bool || attr == Attr::kPrecision || attr == Attr::kTripCount;
+}
 // The legal words of a Word, separated by blanks.
 std::string_view words(Attr attr);
 

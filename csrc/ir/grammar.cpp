@@ -67,9 +67,8 @@ std::optional<std::string> signature_mistake(const Signature& row, const std::ve
              (words(attr).empty() ? "" : " (one of " + std::string(words(attr)) + ")");
     }
   }
-  for (int i = 0; i < 64; ++i) {
-    const Attr attr = static_cast<Attr>(i);
-    if ((row.attributes >> i & 1) != 0 && !is_optional(attr) && !attributes.has(attr)) {
+  for (const Attr attr : attributes_of(row)) {
+    if (!is_optional(attr) && !attributes.has(attr)) {
       return "The attribute " + std::string(name(attr)) + " is missing";
     }
   }

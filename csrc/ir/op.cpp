@@ -8,17 +8,17 @@ namespace rows {
 namespace {
 
 // The attribute sets of structured ops, in the words of ops.def.
-enum : uint64_t {
-#define ALLOY_ATTRIBUTE(name, text, kind, words) k##name = uint64_t{1} << static_cast<int>(Attr::k##name),
+#define ALLOY_ATTRIBUTE(name, text, kind, words) \
+  constexpr AttrMask k##name = AttrMask{1} << static_cast<int>(Attr::k##name);
 #include "ir/ops.def"
-  kRandom = kDistribution | kSampling | kLow | kHigh | kMean | kDeviation,
-  kPooling4d = kWindow | kStrides | kDilations | kPadding | kPaddingStyle | kCeilMode | kIncludePadding,
-  kPooling = kPooling4d | kDataLayout,
-  kDepthwise = kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kWeightsLayout,
-  kDepthwise3d = kStrides | kDilations | kPadding | kPaddingStyle | kAxis,
-  kConvolution = kDepthwise | kGroups,
-  kColumns = kWindow | kStrides | kDilations | kPadding | kDataLayout,
-};
+constexpr AttrMask kRandom = kDistribution | kSampling | kLow | kHigh | kMean | kDeviation;
+constexpr AttrMask kPooling4d =
+    kWindow | kStrides | kDilations | kPadding | kPaddingStyle | kCeilMode | kIncludePadding;
+constexpr AttrMask kPooling = kPooling4d | kDataLayout;
+constexpr AttrMask kDepthwise = kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kWeightsLayout;
+constexpr AttrMask kDepthwise3d = kStrides | kDilations | kPadding | kPaddingStyle | kAxis;
+constexpr AttrMask kConvolution = kDepthwise | kGroups;
+constexpr AttrMask kColumns = kWindow | kStrides | kDilations | kPadding | kDataLayout;
 
 constexpr TypeClass first(TypeClass a, TypeClass, TypeClass) { return a; }
 constexpr auto floating = TypeClass::floating;
@@ -151,7 +151,7 @@ bool accepts(TypeClass types, DType dtype) {
 
 std::vector<Attr> attributes_of(const Signature& row) {
   std::vector<Attr> attributes;
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; row.attributes >> i != 0; ++i) {
     if ((row.attributes >> i & 1) != 0) attributes.push_back(static_cast<Attr>(i));
   }
   return attributes;

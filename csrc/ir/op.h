@@ -100,7 +100,7 @@ struct Signature {
   std::string_view name;
   int fewest_operands;
   int most_operands;    // -1: any number
-  uint64_t attributes;  // bit i: the attribute with enumerator i; every one is required except flags
+  AttrMask attributes;  // all are required unless is_optional()
   std::string_view doc;
   TypeClass types = TypeClass::any;
   Domain domain = Domain::real;

@@ -288,7 +288,14 @@ class Planner {
           emit_copy(steps, place_of(item.from), place_of(item.to), item.to.type().byte_count());
           break;
         case Item::Kind::kIf: steps.push_back(control(Step::Kind::kIf, item.op->operands[0], i)); break;
-        case Item::Kind::kLoop: steps.push_back(control(Step::Kind::kLoop, item.op->regions[0]->results[0], i)); break;
+        case Item::Kind::kLoop: {
+          const Op& loop = *item.op;
+          steps.push_back(control(Step::Kind::kLoop, loop.regions[0]->results[0], i));
+          if (loop.attributes.has(ir::Attr::kTripCount)) {
+            steps.back().trip_count = loop.attributes.integer(ir::Attr::kTripCount);
+          }
+          break;
+        }
         case Item::Kind::kElse:
         case Item::Kind::kLeave:
         case Item::Kind::kEnd:

@@ -92,7 +92,9 @@ std::vector<Value> count_up(ir::Rewriter& rewriter, const Op& op, const std::vec
   next.insert(next.begin(), copy.value(OpCode::select, {grows, sum, upper}));
   regions.push_back(copy.close_region(std::move(next)));
   rewriter.label_as(op);
-  Op* made = copy.add(OpCode::while_loop, std::move(carried), {}, std::move(regions));
+  ir::Attributes known;
+  if (const std::optional<int64_t> count = ir::iterations(op)) known.set(Attr::kTripCount, *count);
+  Op* made = copy.add(OpCode::while_loop, std::move(carried), std::move(known), std::move(regions));
   std::vector<Value> results;
   for (uint32_t i = 1; i < made->results.size(); ++i) results.push_back({made, i});
   return results;

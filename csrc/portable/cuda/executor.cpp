@@ -33,6 +33,9 @@ void for_each_place(const std::vector<Step>& steps, const F& f) {
   }
 }
 
+// The most launches that the turns of a loop are made to. The host counts longer loops.
+constexpr size_t kMostOfLoop = 10'000;
+
 size_t counters_of(const Step& step) {
   return step.kind == Step::Kind::kCall ? static_cast<const Kernel&>(*step.kernel).code().counters : 0;
 }
@@ -42,13 +45,6 @@ std::vector<T*> pointers_to(std::vector<T>& all) {
   std::vector<T*> pointers;
   for (T& one : all) pointers.push_back(&one);
   return pointers;
-}
-
-template <class T>
-std::vector<const Launch*> launches_of(const std::vector<T*>& prepared) {
-  std::vector<const Launch*> launches;
-  for (const T* one : prepared) launches.push_back(one->launch);
-  return launches;
 }
 
 }  // namespace
@@ -66,6 +62,7 @@ Executor::Executor(const Context& context, CopyStream& copies, Modules& modules,
   before_ = exchanges(feeds_, CopiesOf::kFeeds, Base::kGivenFeed, Base::kFeed, Base::kFeedBytes);
   behind_ = exchanges(results_, CopiesOf::kResults, Base::kResult, Base::kGivenResult, Base::kResultBytes);
   behind_.push_back(prepared(ending(), {{Base::kTimeline, 0, 0}, {Base::kTimeline, 1, 0}}));
+  is_flat_ = launches_of(plan_.steps).has_value();
   if (is_flat_) {
     merge();
     compile(pointers_to(all_));
@@ -131,7 +128,6 @@ Executor::Prepared Executor::prepared(const Launch& launch, std::vector<Address>
 
 void Executor::prepare(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
-    is_flat_ = is_flat_ && (step.kind == Step::Kind::kCall || step.kind == Step::Kind::kCopy);
     if (step.kind == Step::Kind::kCall) {
       for (const Launch& launch : static_cast<const Kernel&>(*step.kernel).code().launches) {
         std::vector<Address> addresses;
@@ -196,106 +192,200 @@ std::vector<Executor::Prepared*> Executor::single_launches() {
   return all;
 }
 
-// Makes all_ of the single launches. Neighbours that are small become one, with a barrier before each step that follows
-// one behind the last barrier; among steps of one block, a barrier of that block is enough.
-void Executor::merge() {
-  std::vector<const Prepared*> small;
-  std::vector<MergedPart> parts;
-  size_t pointers = 0, first = 0, first_of_block = 0;  // the first step behind the last barrier, of all and of a block
-  std::set<size_t> follows;                            // of the launch that comes next
-  bool awaits_feeds = false;                           // their copies come behind the last barrier
-  const auto add = [&](const Prepared& one) {
-    all_.push_back(one);
-    all_.back().made.follows.assign(follows.begin(), follows.end());
-    follows.clear();
-  };
-  const auto end_small = [&] {
-    if (small.size() == 1) add(*small[0]);
-    if (small.size() > 1) {
-      const Launch& launch = merged_.emplace_back(merged(parts));
-      std::vector<Address> addresses;
-      for (const Prepared* one : small) addresses.insert(addresses.end(), one->addresses.begin(), one->addresses.end());
-      add(prepared(launch, std::move(addresses)));
-    }
-    small.clear();
-    parts.clear();
-    pointers = 0;
-  };
-  // Adds a launch of a step that follows other launches; returns its position.
-  const auto append = [&](const Prepared& one, size_t step, Waiting waiting, const std::vector<size_t>& others) {
-    const Launch& launch = *one.launch;
-    const bool is_full = small.size() == kMostParts || pointers + launch.pointers.size() > kMostPointers;
-    if (is_full || !is_small(launch)) end_small();
-    if (small.empty()) waiting = Waiting::kAll;
-    if (waiting == Waiting::kAll) first = step, awaits_feeds = false;
-    if (waiting != Waiting::kNone) first_of_block = step;
-    const size_t position = all_.size();
-    for (const size_t other : others) {
-      if (other != position) follows.insert(other);
-    }
-    small.push_back(&one);
-    parts.push_back({&launch, waiting});
-    pointers += launch.pointers.size();
-    if (!is_small(launch)) end_small();
-    return position;
-  };
-  const auto is_block = [&](const Step& step) {
-    const auto found = prepared_.find(&step);
-    return found == prepared_.end() || std::all_of(found->second.begin(), found->second.end(),
-                                                   [](const Prepared& one) { return one.launch->blocks == 1; });
-  };
+// Makes the launches of a run of the single ones. Neighbours that are small become one, with a barrier before each step
+// that follows one behind the last barrier; among steps of one block, a barrier of that block is enough. The launches
+// of a loop come once for each turn.
+class Executor::Merging {
+ public:
+  explicit Merging(Executor& executor) : executor_(executor) {}
 
-  std::optional<size_t> feeds;  // the position of their last copies
-  for (const Prepared& one : before_) feeds = append(one, 0, Waiting::kNone, {});
-  awaits_feeds = feeds.has_value();
-  std::vector<std::optional<size_t>> of_steps;  // the positions of their last launches
-  size_t last_result = 0;
-  for (size_t i = 0; i < plan_.steps.size(); ++i) {
-    const Step& step = plan_.steps[i];
+  // Those of a whole run.
+  std::vector<Prepared> run(const std::vector<Step>& steps) {
+    for (const Prepared& one : executor_.before_) feeds_ = append(one, 0, Waiting::kNone, {});
+    awaits_feeds_ = feeds_.has_value();
+    for (size_t i = 0; i < steps.size(); ++i) add(steps[i], i, steps);
+    const std::vector<size_t> ends = ends_of_all();
+    for (const size_t end : ends) {
+      if (end < all_.size()) all_[end].made.is_awaited = false;
+    }
+    std::vector<size_t> others = ends;
+    for (const Prepared& one : executor_.behind_) {
+      const bool waits = &one == &executor_.behind_.back() || last_result_ >= first_;
+      others = {append(one, steps.size(), waits ? Waiting::kAll : Waiting::kNone, others)};
+    }
+    end_small();
+    return std::move(all_);
+  }
+
+ private:
+  // Those of a loop's region, which end before anything else begins.
+  std::vector<Prepared> of_region(const std::vector<Step>& steps) {
+    for (size_t i = 0; i < steps.size(); ++i) add(steps[i], i, steps);
+    end_small();
+    return std::move(all_);
+  }
+
+  void add(const Step& step, size_t i, const std::vector<Step>& steps) {
     const auto is = [](Place::Kind kind) { return [kind](const Place& place) { return place.kind == kind; }; };
-    if (std::any_of(step.results.begin(), step.results.end(), is(Place::Kind::kResult))) last_result = i;
+    if (std::any_of(step.results.begin(), step.results.end(), is(Place::Kind::kResult))) last_result_ = i;
     Waiting waiting = Waiting::kNone;
     std::vector<size_t> others;
-    if (feeds && std::any_of(step.operands.begin(), step.operands.end(), is(Place::Kind::kFeed))) {
-      others.push_back(*feeds);
-      if (awaits_feeds) waiting = Waiting::kAll;
+    const bool is_loop = step.kind == Step::Kind::kLoop;  // its regions may read feeds
+    if (feeds_ && (is_loop || std::any_of(step.operands.begin(), step.operands.end(), is(Place::Kind::kFeed)))) {
+      others.push_back(*feeds_);
+      if (awaits_feeds_) waiting = Waiting::kAll;
     }
     for (const size_t before : step.follows) {
-      if (of_steps[before]) others.push_back(*of_steps[before]);
-      if (before >= first && !(is_block(step) && is_block(plan_.steps[before]))) waiting = Waiting::kAll;
-      else if (before >= first_of_block) waiting = std::max(waiting, Waiting::kBlock);
+      others.insert(others.end(), ends_[before].begin(), ends_[before].end());
+      if (before >= first_ && !(is_block(step) && is_block(steps[before]))) waiting = Waiting::kAll;
+      else if (before >= first_of_block_) waiting = std::max(waiting, Waiting::kBlock);
     }
-    std::optional<size_t>& last = of_steps.emplace_back();
-    const auto found = prepared_.find(&step);
-    if (found == prepared_.end()) continue;
+    std::vector<size_t>& ends = ends_.emplace_back();
+    if (is_loop) {
+      ends = add_loop(step, std::move(others));
+      return;
+    }
+    const auto found = executor_.prepared_.find(&step);
+    if (found == executor_.prepared_.end()) return;
     for (const Prepared& one : found->second) {
-      last = append(one, i, waiting, others);
+      ends = {append(one, i, waiting, others)};
       waiting = is_block(step) ? Waiting::kBlock : Waiting::kAll;
-      others = {*last};
+      others = ends;
     }
   }
-  // What is behind the steps follows all that nothing else follows.
-  std::set<size_t> ends;
-  for (size_t i = 0; i < all_.size() + (small.empty() ? 0 : 1); ++i) {
-    ends.insert(i);
-    for (const size_t other : i < all_.size() ? all_[i].made.follows : std::vector(follows.begin(), follows.end())) {
-      ends.erase(other);
+
+  // Adds the launches of all turns, each behind the whole turn before it; returns the positions of the last ends.
+  std::vector<size_t> add_loop(const Step& loop, std::vector<size_t> others) {
+    end_small();
+    const std::vector<Step>& asking = loop.regions[0];
+    const bool only_asks = asking.size() == 1 && asking[0].results == loop.operands;
+    const std::vector<Prepared> first = only_asks ? std::vector<Prepared>() : Merging(executor_).of_region(asking),
+                                turn = Merging(executor_).of_region(loop.regions[1]);
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    others = add_region(first, std::move(others));
+    for (size_t i = 0; i < *loop.trip_count; ++i) others = add_region(first, add_region(turn, std::move(others)));
+    return others;
+  }
+
+  // Adds launches behind `others`; returns the positions of those that none of them follows.
+  std::vector<size_t> add_region(const std::vector<Prepared>& region, std::vector<size_t> others) {
+    if (region.empty()) return others;
+    const size_t begin = all_.size();
+    std::set<size_t> ends;
+    for (const Prepared& one : region) {
+      std::vector<size_t>& follows = all_.emplace_back(one).made.follows;
+      for (size_t& other : follows) ends.erase(other += begin);
+      if (follows.empty()) follows = others;
+      ends.insert(all_.size() - 1);
+    }
+    return {ends.begin(), ends.end()};
+  }
+
+  // Adds a launch of a step that follows other launches; returns its position.
+  size_t append(const Prepared& one, size_t step, Waiting waiting, const std::vector<size_t>& others) {
+    const Launch& launch = *one.launch;
+    const bool is_full = small_.size() == kMostParts || pointers_ + launch.pointers.size() > kMostPointers;
+    if (is_full || !is_small(launch)) end_small();
+    if (small_.empty()) waiting = Waiting::kAll;
+    if (waiting == Waiting::kAll) first_ = step, awaits_feeds_ = false;
+    if (waiting != Waiting::kNone) first_of_block_ = step;
+    const size_t position = all_.size();
+    for (const size_t other : others) {
+      if (other != position) follows_.insert(other);
+    }
+    small_.push_back(&one);
+    parts_.push_back({&launch, waiting});
+    pointers_ += launch.pointers.size();
+    if (!is_small(launch)) end_small();
+    return position;
+  }
+
+  void end_small() {
+    if (small_.empty()) return;
+    if (small_.size() == 1) {
+      all_.push_back(*small_[0]);
+    } else {
+      const Launch& launch = executor_.merged_.emplace_back(merged(parts_));
+      std::vector<Address> addresses;
+      for (const Prepared* one : small_) {
+        addresses.insert(addresses.end(), one->addresses.begin(), one->addresses.end());
+      }
+      all_.push_back(executor_.prepared(launch, std::move(addresses)));
+    }
+    all_.back().made.follows.assign(follows_.begin(), follows_.end());
+    follows_.clear();
+    small_.clear();
+    parts_.clear();
+    pointers_ = 0;
+  }
+
+  // The positions of the launches that no other one follows.
+  std::vector<size_t> ends_of_all() const {
+    std::set<size_t> ends;
+    for (size_t i = 0; i < all_.size() + (small_.empty() ? 0 : 1); ++i) {
+      ends.insert(i);
+      for (const size_t other :
+           i < all_.size() ? all_[i].made.follows : std::vector(follows_.begin(), follows_.end())) {
+        ends.erase(other);
+      }
+    }
+    return {ends.begin(), ends.end()};
+  }
+
+  bool is_block(const Step& step) const {
+    const auto found = executor_.prepared_.find(&step);
+    return found == executor_.prepared_.end() ||
+           std::all_of(found->second.begin(), found->second.end(),
+                       [](const Prepared& one) { return one.launch->blocks == 1; });
+  }
+
+  Executor& executor_;
+  std::vector<Prepared> all_;
+  std::vector<std::vector<size_t>> ends_;  // of each step, the positions of its last launches
+  std::vector<const Prepared*> small_;     // of the launch that comes next, with what it follows
+  std::vector<MergedPart> parts_;
+  size_t pointers_ = 0;
+  std::set<size_t> follows_;
+  size_t first_ = 0, first_of_block_ = 0;  // the first step behind the last barrier, of all and of a block
+  std::optional<size_t> feeds_;            // the position of their last copies
+  bool awaits_feeds_ = false;              // their copies come behind the last barrier
+  size_t last_result_ = 0;
+};
+
+void Executor::merge() { all_ = Merging(*this).run(plan_.steps); }
+
+std::optional<size_t> Executor::launches_of(const std::vector<Step>& steps) const {
+  size_t count = 0;
+  for (const Step& step : steps) {
+    switch (step.kind) {
+      case Step::Kind::kCall:
+      case Step::Kind::kCopy:
+        if (const auto found = prepared_.find(&step); found != prepared_.end()) count += found->second.size();
+        break;
+      case Step::Kind::kLoop: {
+        const std::optional<size_t> first = launches_of(step.regions[0]), turn = launches_of(step.regions[1]);
+        if (!first || !turn || step.trip_count.value_or(kMostOfLoop) >= kMostOfLoop) return std::nullopt;
+        const size_t all = *first + *step.trip_count * (*first + *turn);
+        if (all > kMostOfLoop) return std::nullopt;
+        count += all;
+        break;
+      }
+      case Step::Kind::kHostCall:
+      case Step::Kind::kIf: return std::nullopt;
     }
   }
-  for (const size_t end : ends) {
-    if (end < all_.size()) all_[end].made.is_awaited = false;
-  }
-  std::vector<size_t> others(ends.begin(), ends.end());
-  for (const Prepared& one : behind_) {
-    const bool waits = &one == &behind_.back() || last_result >= first;
-    others = {append(one, plan_.steps.size(), waits ? Waiting::kAll : Waiting::kNone, others)};
-  }
-  end_small();
+  return count;
 }
 
 void Executor::compile(const std::vector<Prepared*>& launches) {
-  const Loaded found = modules_.functions_of(launches_of(launches));
-  for (size_t i = 0; i < launches.size(); ++i) launches[i]->made.function = found.functions[i];
+  std::unordered_map<const Launch*, size_t> positions;  // the turns of a loop have the same launches
+  std::vector<const Launch*> different;
+  for (const Prepared* one : launches) {
+    if (positions.emplace(one->launch, different.size()).second) different.push_back(one->launch);
+  }
+  const Loaded found = modules_.functions_of(different);
+  for (Prepared* one : launches) one->made.function = found.functions[positions.at(one->launch)];
   code_.insert(code_.end(), found.modules.begin(), found.modules.end());
 }
 

@@ -72,6 +72,7 @@ class Executor final : public device::Executor {
   };
 
   struct Run;
+  class Merging;
 
   // Adds room for small feeds and results to the arena, and the counters of the steps, as zeros, to the constants.
   static device::Plan with_room(device::Plan plan, std::vector<Exchanged>& feeds, std::vector<Exchanged>& results);
@@ -81,7 +82,9 @@ class Executor final : public device::Executor {
   void upload_constants();
   std::vector<Prepared> exchanges(const std::vector<Exchanged>& all, CopiesOf what, Base from, Base to,
                                   Base bytes) const;
-  void merge();
+  void merge();  // sets all_
+  // How many launches the steps are; nothing if the host takes part.
+  std::optional<size_t> launches_of(const std::vector<device::Step>& steps) const;
   void compile(const std::vector<Prepared*>& launches);
   std::vector<Prepared*> single_launches();
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/kernel.h"
@@ -37,6 +38,7 @@ struct Step {
   size_t scratch = 0;          // offset of the kernel's scratch in the arena
   const ir::Op* op = nullptr;  // the op of a call, or of one by the host
   std::array<std::vector<Step>, 2> regions = {};
+  std::optional<size_t> trip_count = {};  // of kLoop: how often the second region runs, if that is known before a run
   // Positions, ascending, of the earlier steps beside this one that must end before it begins; whatever else it must
   // follow, those follow. Empty on a device with one lane, which runs steps in their order.
   std::vector<size_t> follows = {};

@@ -356,6 +356,27 @@ TEST(Program, LoopsCount) {
   }
 }
 
+// A device need not ask for the predicate of a loop whose length is known before a run.
+TEST(Program, PlansKnowTheLengthOfLoops) {
+  for (const auto& [lower, upper, step, count] : std::vector<std::array<double, 4>>{
+           {0, 5, 1, 5}, {-3, 4, 3, 3}, {5, 5, 1, 0}, {7, 5, 1, 0}, {2147483640, 2147483647, 4, 2}}) {
+    for (const bool is_known : {true, false}) {
+      Graph graph;
+      const Value fed = placeholder(graph, i32({})), to = is_known ? whole_number(graph, upper) : fed;
+      Op* loop =
+          for_loop(graph, {whole_number(graph, lower), to, whole_number(graph, step)}, {fed},
+                   [&](const std::vector<Value>& v) { return std::vector{graph.value(OpCode::add, {v[1], v[0]})}; });
+      const runtime::Program program = compile({{fed, fed.type()}}, {{loop, 0}}, {});
+      std::vector<std::optional<size_t>> counts;
+      for (const device::Step& planned : program.plan().steps) {
+        if (planned.kind == device::Step::Kind::kLoop) counts.push_back(planned.trip_count);
+      }
+      const auto wanted = is_known ? std::optional(static_cast<size_t>(count)) : std::nullopt;
+      EXPECT_EQ(counts, std::vector{wanted}) << lower << " " << upper << " " << step;
+    }
+  }
+}
+
 TEST(Program, RefusesLoopsOverUnknownShapes) {
   Graph graph;
   const Value shape = placeholder(graph, i32({1})), n = whole_number(graph, 2);

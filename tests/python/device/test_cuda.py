@@ -230,6 +230,83 @@ def test_a_training_step_is_one_launch(tmp_path):
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+LOOPS = """
+    import numpy as np
+    import alloy as al
+    def launched(step, *arrays):
+        step(*(0 * array for array in arrays))
+        before = al.device_stats()["launches"]
+        results = step(*arrays)
+        return results, al.device_stats()["launches"] - before
+    rng = np.random.default_rng(0)
+    x, big, w = (rng.normal(size=shape).astype(np.float32) for shape in ((3, 5), (60, 700), (700, 700)))
+    w /= 30
+    # Loops in a loop, the second one without a turn; launches of many blocks; what loops read before they begin, and
+    # what is read behind them.
+    graph = al.Graph()
+    feeds = [graph.placeholder(array.shape) for array in (x, big, w)]
+    inner = lambda i, y: al.for_loop(1, 4, lambda j, z: al.tanh(z) * al.cast(i + j, "float32") + feeds[0], y)
+    outer = lambda i, y: al.for_loop(5, 5, lambda j, z: z * 2.0, inner(i, y) * 0.5)
+    y = al.for_loop(0, 4, outer, feeds[0] * 2.0)
+    z = al.for_loop(0, 3, lambda i, z: al.tanh(z @ feeds[2]) + feeds[1], feeds[1] - 1.0)
+    sums, rows = al.scan(lambda carry, row: (carry + row, carry * row), feeds[0][0], feeds[0])
+    results, launches = launched(graph.compile(feeds, [y + 1.0, z, al.sum(z), sums, rows]), x, big, w)
+    inputs = [array.astype(np.float64) for array in (x, big, w)]
+    exact, expected = inputs[0] * 2, inputs[1] - 1
+    for i in range(4):
+        for j in range(1, 4): exact = np.tanh(exact) * (i + j) + inputs[0]
+        exact = exact * 0.5
+    for i in range(3): expected = np.tanh(expected @ inputs[2]) + inputs[1]
+    before = np.concatenate([inputs[0][:1], inputs[0][:1] + np.cumsum(inputs[0], axis=0)])
+    wanted = [exact + 1, expected, expected.sum(), before[3], before[:3] * inputs[0]]
+    for result, one in zip(results, wanted): np.testing.assert_allclose(result, one, rtol=2e-4, atol=2e-5)
+    assert launches == 1, launches
+    # Only the loop reads a feed.
+    graph = al.Graph()
+    feed = graph.placeholder(w.shape)
+    y = al.for_loop(0, 2, lambda i, y: y @ feed, graph.constant(np.ones((2, 700), np.float32)))
+    (result,), launches = launched(graph.compile([feed], [y]), w)
+    np.testing.assert_allclose(result, np.ones((2, 700)) @ inputs[2] @ inputs[2], rtol=1e-4, atol=1e-4)
+    assert launches == 1, launches
+    # The host counts where only a run knows how often, and very long loops.
+    for count, known in ((7, False), (10_001, True)):
+        graph = al.Graph()
+        n = graph.placeholder((), al.int32)
+        begin = graph.constant([2.0, 3.0]) + al.cast(n, "float32")
+        y = al.for_loop(0, count if known else n, lambda i, y: y + 1.0, begin)
+        (result,), launches = launched(graph.compile([n], [y]), np.int32(count))
+        assert launches > count and result.tolist() == [2 * count + 2, 2 * count + 3], (launches, result)
+    # Every turn draws other numbers.
+    graph = al.Graph()
+    draw = lambda state, _: al.random.normal(state, (4,))[::-1]
+    _, drawn = al.scan(draw, graph.constant(al.random.state(1)), length=6)
+    (numbers,), launches = launched(graph.compile([], [drawn]))
+    assert launches == 1 and len(np.unique(numbers)) == 24, (launches, numbers)
+    # Several steps in one launch equal as many launches.
+    images, labels = rng.normal(size=(5, 16, 6)).astype(np.float32), rng.integers(0, 4, (5, 16)).astype(np.int32)
+    outcomes = []
+    for together in (None, 5):
+        graph, model = al.Graph(), al.nn.Sequential(al.nn.Dense(8), al.nn.BatchNorm(), al.nn.ReLU(), al.nn.Dense(4))
+        x, y = graph.placeholder((16, 6)), graph.placeholder((16,), al.int32)
+        loss = al.mean(al.losses.softmax_cross_entropy(model(x, training=True), y))
+        step = graph.compile([x, y], [loss], al.Adam(0.1).minimize(loss) + model.updates, steps=together)
+        if not outcomes: first = graph.read_variables(graph.variables)
+        else: graph.assign_variables(graph.variables, first)
+        before = al.device_stats()["launches"]
+        if together: losses = step(images, labels)[0]
+        else: losses = np.stack([step(*batch)[0] for batch in zip(images, labels)])
+        assert al.device_stats()["launches"] - before == (1 if together else 5)
+        outcomes.append([losses, *graph.read_variables(graph.variables)])
+    for one, other in zip(*outcomes): np.testing.assert_array_equal(one, other)
+    print("end")
+"""
+
+
+def test_a_loop_of_known_length_is_one_launch(tmp_path):
+    done = program(LOOPS, env=with_imitation(tmp_path), seconds=120)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 FORKED = """
     import os
     import numpy as np
