@@ -108,8 +108,9 @@ void bind_device(py::module_& m) {
       [] {
         py::list out;
         for (const engine::DeviceInfo& info : engine::devices()) {
-          out.append(py::dict(py::arg("kind") = info.kind, py::arg("name") = info.name, py::arg("memory") = info.memory,
-                              py::arg("unified_memory") = info.unified_memory, py::arg("system") = info.system));
+          out.append(py::dict(py::arg("kind") = info.kind, py::arg("number") = info.number, py::arg("name") = info.name,
+                              py::arg("memory") = info.memory, py::arg("unified_memory") = info.unified_memory,
+                              py::arg("system") = info.system));
         }
         return out;
       },

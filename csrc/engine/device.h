@@ -15,6 +15,8 @@
 - (NSDictionary*)alloyCounters;
 // A word for the kind of device, such as "cpu".
 - (NSString*)alloyKind;
+// The number among the devices of its kind, from 0.
+- (NSUInteger)alloyNumber;
 // Set and get the number of threads that compute, at least 1, from the next run on. NO and 0 if the device has no such
 // setting.
 - (BOOL)alloySetThreads:(NSUInteger)count;
@@ -47,9 +49,11 @@ namespace alloy::engine {
 
 // The system's default device; throws DeviceError if there is none.
 id<MTLDevice> metal_device();
-// The first device of that kind or name, with the default device tried first; the default device for an empty text.
-// Throws ir::Error, naming `op`, if there is none.
-Ref<id<MTLDevice>> find_device(const std::string& kind_or_name, const char* op);
+// The first device of that kind or name, with the default device tried first, or the one of that kind and number, such
+// as "cuda:1"; the default device for an empty text. Throws ir::Error, naming `op`, if there is none.
+Ref<id<MTLDevice>> find_device(const std::string& wanted, const char* op);
+// The kind and number of the device, by which find_device() finds it.
+std::string designation_of(id<MTLDevice> device);
 // The number of host threads that the device computes with, or 0 if it does not tell. Must run inside on_device.
 int host_threads(id<MTLDevice> device);
 

@@ -102,14 +102,21 @@ NSString* kind_of(id<MTLDevice> device) {
   return tells ? [static_cast<id<AlloyDeviceDiagnostics>>(device) alloyKind] : @"gpu";
 }
 
+size_t number_of(id<MTLDevice> device) {
+  if ([static_cast<NSObject*>(device) respondsToSelector:@selector(alloyNumber)]) {
+    return [static_cast<id<AlloyDeviceDiagnostics>>(device) alloyNumber];
+  }
+  const auto all = all_devices();
+  const NSUInteger found = [all.get() indexOfObjectIdenticalTo:device];
+  return found == NSNotFound ? 0 : found;
+}
+
 DeviceInfo info_of(id<MTLDevice> device) {
   const uint64_t memory = [static_cast<id<AlloyWorkingSet>>(device) recommendedMaxWorkingSetSize];
   const ir::System system = device_system();
-  return {[kind_of(device) UTF8String],
-          [[device name] UTF8String],
-          memory,
-          [device hasUnifiedMemory] != NO,
-          system.is_apple() ? to_string(system) : std::string()};
+  return {[kind_of(device) UTF8String],    number_of(device),
+          [[device name] UTF8String],      memory,
+          [device hasUnifiedMemory] != NO, system.is_apple() ? to_string(system) : std::string()};
 }
 
 }  // namespace
@@ -142,22 +149,26 @@ std::vector<DeviceInfo> devices() {
   return out;
 }
 
-Ref<id<MTLDevice>> find_device(const std::string& kind_or_name, const char* op) {
+std::string designation_of(id<MTLDevice> device) {
+  return std::string([kind_of(device) UTF8String]) + ":" + std::to_string(number_of(device));
+}
+
+Ref<id<MTLDevice>> find_device(const std::string& wanted, const char* op) {
   Ref<id<MTLDevice>> found;
   on_device([&] {
-    if (kind_or_name.empty()) {  // nobody need look for the others
+    if (wanted.empty()) {  // nobody need look for the others
       found = Ref<id<MTLDevice>>::retain(metal_device());
       return;
     }
-    NSString* wanted = [NSString stringWithUTF8String:kind_or_name.c_str()];
     for (const auto& device : devices_in_order()) {
-      const bool is_it = [kind_of(device.get()) isEqualToString:wanted] || [[device.get() name] isEqualToString:wanted];
+      const bool is_it = wanted == [kind_of(device.get()) UTF8String] || wanted == [[device.get() name] UTF8String] ||
+                         wanted == designation_of(device.get());
       if (is_it && found.get() == nil) found = device;
     }
   });
   if (found.get() == nil) {
     throw ir::Error(ir::Error::Kind::kValue,
-                    "[" + std::string(op) + "] There is no device of the kind or name '" + kind_or_name + "'");
+                    "[" + std::string(op) + "] There is no device of the kind or name '" + wanted + "'");
   }
   return found;
 }

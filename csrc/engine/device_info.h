@@ -11,6 +11,7 @@ namespace alloy::engine {
 
 struct DeviceInfo {
   std::string kind;     // the device's own word, such as "cpu"; "gpu" if it has none
+  size_t number;        // among the devices of its kind
   std::string name;     // for people
   uint64_t memory;      // bytes that can be in use without slowing the machine down
   bool unified_memory;  // true if host and device share memory

@@ -132,7 +132,8 @@ namespace {
 void require_same(const Graph::Impl& graph, id<MTLDevice> device, const char* what) {
   id<MTLDevice> mine = graph.device.get();
   if (device == mine) return;
-  const std::string there = [[device name] UTF8String], here = [[mine name] UTF8String];
+  std::string there, here;
+  on_device([&] { there = [[device name] UTF8String], here = [[mine name] UTF8String]; });
   throw ir::Error(ir::Error::Kind::kValue,
                   std::string("[submit] The ") + what + " is on " + there + ", but the graph is on " + here + ".");
 }

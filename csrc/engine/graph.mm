@@ -255,7 +255,7 @@ void Graph::copy_variables(const std::vector<int64_t>& slots, Graph& to) {
 
 std::string Graph::device_name() const {
   std::string name;
-  on_device([&] { name = [[impl_->device.get() name] UTF8String]; });
+  on_device([&] { name = designation_of(impl_->device.get()); });
   return name;
 }
 

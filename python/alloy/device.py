@@ -22,12 +22,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Device:
-    """A device of this machine. kind: "gpu", or the kind that the portable framework reports, such as "cpu". memory:
-    bytes that may be in use without slowing the machine down. unified_memory: True if host and device share it. system:
-    the macOS whose framework computes, such as "macOS 14.5", or is imitated (ALLOY_PRETEND); "" if the portable
-    framework is itself."""
+    """A device of this machine. kind: "gpu", or the kind that the portable framework reports, such as "cpu". number:
+    among the devices of its kind, from 0. memory: bytes that may be in use without slowing the machine down.
+    unified_memory: True if host and device share it. system: the macOS whose framework computes, such as "macOS 14.5",
+    or is imitated (ALLOY_PRETEND); "" if the portable framework is itself."""
 
     kind: str
+    number: int
     name: str
     memory: int
     unified_memory: bool
@@ -35,18 +36,18 @@ class Device:
 
 
 def devices() -> list[Device]:
-    """Returns the devices of this machine; the first one is the default. al.Graph(device=kind or name) chooses another
-    one. DeviceError: the machine has none."""
+    """Returns the devices of this machine; the first one is the default. al.Graph(device=...) chooses another one, by
+    its kind, its name, or its kind and number ("cuda:1"). DeviceError: the machine has none."""
     return [Device(**found) for found in _core.devices()]
 
 
 def device(kind: str | None = None) -> Device:
-    """Returns the default device, or the first one of that kind or name.
+    """Returns the default device, the first one of that kind or name, or the one of that kind and number ("cuda:1").
 
     ValueError: there is none. DeviceError: the machine has no device."""
     found = devices()
     for one in found:
-        if kind in (None, one.kind, one.name):
+        if kind in (None, one.kind, one.name, f"{one.kind}:{one.number}"):
             return one
     kinds = ", ".join(repr(one.kind) for one in found)
     whose = "the kind of the one device here" if len(found) == 1 else "the kinds of the devices here"

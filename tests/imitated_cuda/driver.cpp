@@ -1,16 +1,18 @@
 // An imitation of NVIDIA's driver, libcuda.so.1, with which the tests run the CUDA device where there is no GPU. Its
-// one device is this processor: memory is the host's, and the functions of a module, which nvrtc.cpp compiled with g++,
-// run thread by thread. Threads of a block are fibers that switch at barriers, and every second launch runs its blocks
-// from the last to the first. New memory is full of garbage. Work ends before the call that begins it, but for
-// launches, copies from pinned memory and numbers that are written: these wait until somebody waits for them, or for
-// anything behind them on their stream, and every second time the first questions whether they are over are denied.
-// Tests can let calls fail.
+// devices, IMITATED_GPUS or one, are this processor: memory is the host's, and the functions of a module, which
+// nvrtc.cpp compiled with g++, run thread by thread. Threads of a block are fibers that switch at barriers, and every
+// second launch runs its blocks from the last to the first. New memory is full of garbage. Work ends before the call
+// that begins it, but for launches, copies from pinned memory and numbers that are written: these wait until somebody
+// waits for them, or for anything behind them on their stream, and every second time the first questions whether they
+// are over are denied. Tests can let calls fail. A call fails if its stream, functions or memory belong to another
+// device than the thread's context.
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <xmmintrin.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -40,6 +42,7 @@ struct Function {
   void (*call)(const void* arguments);
   Running* running;
   size_t bytes;  // of the arguments
+  int device;
 };
 
 constexpr size_t kStackBytes = 128 << 10;
@@ -168,7 +171,26 @@ int failure_of(const char* call) {
 #define MAY_FAIL \
   if (const int result = failure_of(__func__); result != 0) return result
 
+thread_local int current = -1;  // the device of the thread's context
+constexpr int kInvalidHandle = 400;
+
+// The device of each allocation and module.
+std::map<const void*, int>& devices = *new std::map<const void*, int>;
+void own(const void* object) {
+  const Lock lock(mutex);
+  devices[object] = current;
+}
+// False if it is in the memory of another device.
+bool is_own(const void* address) {
+  const Lock lock(mutex);
+  const auto behind = objects["memory"].upper_bound(address);
+  if (behind == objects["memory"].begin()) return true;
+  const auto& [begin, bytes] = *std::prev(behind);
+  return static_cast<const char*>(address) >= static_cast<const char*>(begin) + bytes || devices.at(begin) == current;
+}
+
 struct Stream {
+  const int device = current;
   std::vector<std::function<void()>> late;
   bool is_slow = false;
   int denials = 0;
@@ -224,6 +246,16 @@ struct OwnNode {
     arguments.assign(bytes, bytes + given.function->bytes);
   }
 
+  // True if the function and all memory that it is given are the current device's.
+  bool is_own() const {
+    for (size_t i = 0; i + sizeof(void*) <= arguments.size(); i += sizeof(void*)) {
+      const void* address = nullptr;
+      std::memcpy(&address, arguments.data() + i, sizeof address);
+      if (!::is_own(address)) return false;
+    }
+    return node.function->device == current;
+  }
+
   void run() const {
     const Function& function = *node.function;
     if (function.call == nullptr) return;
@@ -260,6 +292,11 @@ struct Rows {
   size_t to_pitch, width, height;
 };
 
+// True if the current device has the stream and the memory at these addresses.
+bool is_usable(const Stream* stream, std::initializer_list<const void*> addresses = {}) {
+  return stream->device == current && std::all_of(addresses.begin(), addresses.end(), is_own);
+}
+
 }  // namespace
 
 extern "C" {
@@ -288,7 +325,8 @@ int cuGetErrorString(int, const char** text) {
   return 0;
 }
 int cuDeviceGetCount(int* count) {
-  *count = 1;
+  const char* const given = std::getenv("IMITATED_GPUS");
+  *count = given == nullptr ? 1 : std::atoi(given);
   return 0;
 }
 int cuDeviceGet(int* device, int number) {
@@ -307,12 +345,14 @@ int cuDeviceTotalMem_v2(size_t* bytes, int) {
   *bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return 0;
 }
-int cuDevicePrimaryCtxRetain(void**, int) {
+int cuDevicePrimaryCtxRetain(void** context, int device) {
   MAY_FAIL;
+  *context = reinterpret_cast<void*>(static_cast<intptr_t>(device) + 1);
   return 0;
 }
-int cuCtxSetCurrent(void*) {
+int cuCtxSetCurrent(void* context) {
   MAY_FAIL;
+  current = static_cast<int>(reinterpret_cast<intptr_t>(context)) - 1;
   return 0;
 }
 
@@ -321,6 +361,7 @@ int cuMemAlloc_v2(Pointer* pointer, size_t bytes) {
   void* const memory = garbage(bytes);
   if (memory == nullptr) return 2;
   add("memory", memory, bytes);
+  own(memory);
   *pointer = reinterpret_cast<Pointer>(memory);
   return 0;
 }
@@ -353,12 +394,14 @@ int cuMemHostGetDevicePointer_v2(Pointer* pointer, void* memory, unsigned) {
 
 int cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, Stream* stream) {
   MAY_FAIL;
+  if (!is_usable(stream, {at(from)})) return kInvalidHandle;
   stream->catch_up();
   std::memcpy(to, at(from), bytes);
   return 0;
 }
 int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, Stream* stream) {
   MAY_FAIL;
+  if (!is_usable(stream, {at(to)})) return kInvalidHandle;
   const Lock lock(mutex);
   stream->late.push_back([=] { std::memcpy(at(to), from, bytes); });
   if (!is_pinned(from)) stream->catch_up();
@@ -366,12 +409,14 @@ int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, Stream* str
 }
 int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, Stream* stream) {
   MAY_FAIL;
+  if (!is_usable(stream, {at(to), at(from)})) return kInvalidHandle;
   stream->catch_up();
   std::memmove(at(to), at(from), bytes);
   return 0;
 }
 int cuMemcpy2DAsync_v2(const Rows* rows, Stream* stream) {
   MAY_FAIL;
+  if (!is_usable(stream, {at(rows->to), at(rows->from)})) return kInvalidHandle;
   stream->catch_up();
   for (size_t i = 0; i < rows->height; ++i) {
     std::memcpy(at(rows->to) + i * rows->to_pitch, at(rows->from) + i * rows->from_pitch, rows->width);
@@ -380,6 +425,7 @@ int cuMemcpy2DAsync_v2(const Rows* rows, Stream* stream) {
 }
 int cuMemsetD8Async(Pointer to, unsigned char value, size_t bytes, Stream* stream) {
   MAY_FAIL;
+  if (!is_usable(stream, {at(to)})) return kInvalidHandle;
   stream->catch_up();
   std::memset(at(to), value, bytes);
   return 0;
@@ -434,13 +480,15 @@ int cuEventElapsedTime(float* milliseconds, const Event* begin, const Event* end
   return 0;
 }
 // What writes the number has begun.
-int cuStreamWaitValue64_v2(Stream*, Pointer, unsigned long, unsigned) {
+int cuStreamWaitValue64_v2(Stream* stream, Pointer, unsigned long, unsigned) {
   MAY_FAIL;
+  if (!is_usable(stream)) return kInvalidHandle;
   catch_up_all();
   return 0;
 }
 int cuStreamWriteValue64_v2(Stream* stream, Pointer address, unsigned long value, unsigned) {
   MAY_FAIL;
+  if (!is_usable(stream)) return kInvalidHandle;
   stream->add([=] { __atomic_store_n(reinterpret_cast<unsigned long*>(at(address)), value, __ATOMIC_RELEASE); });
   return 0;
 }
@@ -460,6 +508,7 @@ int cuModuleLoadData(void** module, const void* code) {
   unlink(path);
   if (*module == nullptr) return 200;
   add("module", *module);
+  own(*module);
   return 0;
 }
 int cuModuleUnload(void* module) {
@@ -472,7 +521,7 @@ int cuModuleUnload(void* module) {
 int cuModuleGetFunction(Function** function, void* module, const char* name) {
   MAY_FAIL;
   if (module == nullptr) {
-    *function = new Function{nullptr, nullptr, 0};
+    *function = new Function{nullptr, nullptr, 0, current};
     return 0;
   }
   const auto call = reinterpret_cast<void (*)(const void*)>(dlsym(module, (std::string("call_") + name).c_str()));
@@ -480,7 +529,8 @@ int cuModuleGetFunction(Function** function, void* module, const char* name) {
   const auto* const bytes = static_cast<const size_t*>(dlsym(module, (std::string("bytes_") + name).c_str()));
   if (call == nullptr || running == nullptr || bytes == nullptr) return 500;
   running->barrier = &Fibers::barrier;
-  *function = new Function{call, running, *bytes};
+  const Lock lock(mutex);
+  *function = new Function{call, running, *bytes, devices.at(module)};
   return 0;
 }
 
@@ -489,9 +539,10 @@ int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigne
   MAY_FAIL;
   stream->catch_up();
   ++launches;
-  OwnNode own;
-  own.set({function, grid_x, grid_y, grid_z, x, 1, 1, 0, arguments, nullptr, nullptr, nullptr});
-  stream->add([own = std::move(own)] { own.run(); });
+  OwnNode node;
+  node.set({function, grid_x, grid_y, grid_z, x, 1, 1, 0, arguments, nullptr, nullptr, nullptr});
+  if (!is_usable(stream) || !node.is_own()) return kInvalidHandle;
+  stream->add([node = std::move(node)] { node.run(); });
   return 0;
 }
 
@@ -551,8 +602,10 @@ int cuGraphLaunch(Graph* graph, Stream* stream) {
       if (--waits[next] == 0) ready.insert(position[next]);
     }
   }
+  const auto is_own = [](const OwnNode& node) { return node.is_own(); };
+  if (!is_usable(stream) || !std::all_of(order.begin(), order.end(), is_own)) return kInvalidHandle;
   stream->add([order = std::move(order)] {
-    for (const OwnNode& own : order) own.run();
+    for (const OwnNode& node : order) node.run();
   });
   return 0;
 }

@@ -108,10 +108,10 @@ void CopyStream::read(void* to, CUdeviceptr from, size_t bytes) {
   });
 }
 
-void CopyStream::precede(CUstream stream) const {
+void CopyStream::precede(const Timeline& next) const {
   const uint64_t last = begun_.load();
   if (last == 0 || timeline_->over() >= last) return;
-  timeline_->precede(stream, last);
+  timeline_->precede(next, last);
 }
 
 }  // namespace alloy::cuda

@@ -36,7 +36,7 @@ class CopyStream {
   }
 
   // Lets what begins on the stream from now on wait for all writes so far.
-  void precede(CUstream stream) const;
+  void precede(const Timeline& next) const;
 
  private:
   static constexpr size_t kThreads = 4, kChunksOfThread = 2, kChunkBytes = 2 << 20;

@@ -1,4 +1,5 @@
 // NVIDIA's GPUs, found when a program first asks for a device.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -53,19 +54,22 @@ class CudaFusionPolicy final : public device::FusionPolicy {
 
 class CudaDevice final : public device::Device {
  public:
-  CudaDevice(const Driver& driver, CUdevice device)
-      : context_(driver, device),
+  CudaDevice(const Driver& driver, CUdevice device, size_t number)
+      : number_(number),
+        context_(driver, device),
         memory_(context_),
         copies_(context_),
         modules_(context_, architecture_of(driver, device)) {
     char name[256] = {};
     driver.check(driver.device_name(name, sizeof name, device), "cuDeviceGetName");
     name_ = name;
+    if (number > 0) name_ += " (" + std::to_string(number) + ")";  // often all GPUs are of one model
     driver.check(driver.device_memory(&memory_size_, device), "cuDeviceTotalMem");
   }
 
   std::string_view kind() const noexcept override { return "cuda"; }
   std::string_view name() const noexcept override { return name_; }
+  size_t number() const noexcept override { return number_; }
 
   std::shared_ptr<device::Storage> allocate(size_t bytes, device::StorageMode mode) override {
     if (counters().allocated_bytes + bytes > most_memory()) return nullptr;
@@ -115,6 +119,7 @@ class CudaDevice final : public device::Device {
 
  private:
   const CudaFusionPolicy policy_;
+  const size_t number_;
   const Context context_;
   Memory memory_;
   CopyStream copies_;
@@ -123,14 +128,16 @@ class CudaDevice final : public device::Device {
   size_t memory_size_ = 0;
 };
 
-// True if the user wants a GPU as the default device: the CPU is it otherwise.
-bool is_wanted() {
-  const char* const wanted = std::getenv("ALLOY_DEVICE");
-  return wanted != nullptr && std::string_view(wanted) == "cuda";
+// The device that the user wants as the default one, "cuda" or such as "cuda:1"; empty if that is the CPU.
+std::string_view wanted_device() {
+  const char* const text = std::getenv("ALLOY_DEVICE");
+  const std::string_view wanted = text == nullptr ? "" : text;
+  return wanted == "cuda" || wanted.starts_with("cuda:") ? wanted : "";
 }
 
-// Devices older than the oldest architecture are left out.
+// The wanted GPU is the first one. Devices older than the oldest architecture are left out.
 std::vector<device::Device*> find() {
+  const std::string_view wanted = wanted_device();
   try {
     static const Driver& driver = *new Driver;
     int count = 0;
@@ -139,18 +146,29 @@ std::vector<device::Device*> find() {
     for (int i = 0; i < count; ++i) {
       CUdevice device = 0;
       driver.check(driver.device_get(&device, i), "cuDeviceGet");
-      if (architecture_of(driver, device) >= kOldestArchitecture) devices.push_back(new CudaDevice(driver, device));
+      if (architecture_of(driver, device) < kOldestArchitecture) continue;
+      devices.push_back(new CudaDevice(driver, device, static_cast<size_t>(i)));
     }
-    if (devices.empty() && is_wanted()) throw std::runtime_error("There is no GPU of compute capability 8.0 or later.");
+    if (wanted.empty()) return devices;
+    const auto first = std::find_if(devices.begin(), devices.end(), [&](const device::Device* one) {
+      return wanted == "cuda" || wanted == "cuda:" + std::to_string(one->number());
+    });
+    if (first == devices.end()) {
+      throw std::runtime_error(devices.empty() ? "There is no GPU of compute capability 8.0 or later."
+                                               : "No GPU of compute capability 8.0 or later has this number.");
+    }
+    std::rotate(devices.begin(), first, first + 1);
     return devices;
   } catch (const std::exception& error) {
-    if (is_wanted()) std::fprintf(stderr, "ALLOY_DEVICE is cuda, but there is no such device: %s\n", error.what());
+    if (!wanted.empty()) {
+      std::fprintf(stderr, "ALLOY_DEVICE is %s, but there is no such device: %s\n", wanted.data(), error.what());
+    }
     return {};
   }
 }
 
 [[gnu::constructor]] void add() {
-  device::add_devices(is_wanted() ? device::Rank::kAccelerator : device::Rank::kBehindCpu, find);
+  device::add_devices(wanted_device().empty() ? device::Rank::kBehindCpu : device::Rank::kAccelerator, find);
 }
 
 }  // namespace

@@ -568,7 +568,7 @@ bool Executor::run(const device::Arguments& arguments, device::Stream& stream, d
   const Timeline& timeline = own.timeline();
   try {
     locate(arguments, use.storage()->address(), timeline);
-    copies_.precede(timeline.stream());
+    copies_.precede(timeline);
     if (is_flat_ && times_.empty()) launch_all(timeline.stream());
     else Run{*this, arguments, driver, timeline.stream()}.execute();
   } catch (...) {

@@ -32,7 +32,7 @@ class Fence final : public host::Fence, public std::enable_shared_from_this<Fenc
     if (!watch_->submit(watched).ok()) watched();
   }
 
-  void precede(CUstream stream) const { timeline_->precede(stream, number_); }
+  void precede(const Timeline& next) const { timeline_->precede(next, number_); }
 
  private:
   // The outcome may be gone once somebody knows that the run is over, so only the first to know tells a failure.
@@ -75,7 +75,7 @@ host::FenceRef Stream::fence() {
 
 void Stream::follow(const host::FenceRef& fence) {
   if (!fence || fence == last_) return;
-  if (const auto own = std::dynamic_pointer_cast<Fence>(fence)) own->precede(timeline().stream());
+  if (const auto own = std::dynamic_pointer_cast<Fence>(fence)) own->precede(timeline());
   else fence->wait();
 }
 

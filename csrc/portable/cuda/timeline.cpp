@@ -67,9 +67,9 @@ void Timeline::wait(uint64_t number) const {
   }
 }
 
-void Timeline::precede(CUstream stream, uint64_t number) const {
-  const Driver& driver = context_.enter();
-  driver.check(driver.stream_wait(stream, over_address_, number, kAtLeast), "cuStreamWaitValue64");
+void Timeline::precede(const Timeline& next, uint64_t number) const {
+  const Driver& driver = next.context_.enter();
+  driver.check(driver.stream_wait(next.stream_, over_address_, number, kAtLeast), "cuStreamWaitValue64");
 }
 
 }  // namespace alloy::cuda

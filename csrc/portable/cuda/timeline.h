@@ -30,8 +30,8 @@ class Timeline {
   // stream failed, which then writes no number.
   bool is_over(uint64_t number) const;
   void wait(uint64_t number) const;
-  // Lets what begins on another stream from now on wait for this piece.
-  void precede(CUstream stream, uint64_t number) const;
+  // Lets what begins on another stream from now on, maybe of another GPU, wait for this piece.
+  void precede(const Timeline& next, uint64_t number) const;
 
  private:
   struct Nothing {};

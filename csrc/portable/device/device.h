@@ -106,6 +106,8 @@ class Device {
   // The kind is a word for programs, such as "cpu"; the name is for people.
   virtual std::string_view kind() const noexcept = 0;
   virtual std::string_view name() const noexcept = 0;
+  // Among the devices of its kind.
+  virtual size_t number() const noexcept { return 0; }
 
   // ---- memory and order ----
 

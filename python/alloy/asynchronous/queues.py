@@ -20,7 +20,7 @@ class Queue(Part, _core.Queue):
     Without queue= a step runs on its graph's own queue. Steps of one graph keep their order on any queues
     (Executable.submit).
 
-    device: the kind or the name of one of al.devices(), as for a graph; "" is the first. ValueError: there is none."""
+    device: one of al.devices(), as for a graph; "" is the first. ValueError: there is none."""
 
     def __init__(self, *, device: str = "") -> None:
         require_all("queue", "the kind or the name of a device", str, [device])

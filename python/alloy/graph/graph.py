@@ -29,11 +29,11 @@ _in_flight: Any = _core.Graph.most_in_flight
 class Graph(Uncopied, _core.Graph):
     """A computation and its variables.
 
-    storage: the place of variables between runs, "variable" (the framework's own) or "buffers" (two arrays for each:
-    a run reads one and writes the other, so that a failed run changes nothing). device: the kind or the name of one of
-    al.devices(); "" is the first. precision: of matrix products, convolutions, attention, recurrent cells and their
-    gradients; with "tf32", a device that is faster so may round their operands to 10 bits of mantissa. "float32" is
-    exact. Sums are float32 in either case, and the CPU computes the same for both.
+    storage: the place of variables between runs, "variable" (the framework's own) or "buffers" (two arrays for each: a
+    run reads one and writes the other, so that a failed run changes nothing). device: the kind of one of al.devices(),
+    its kind and number ("cuda:1") or its name; "" is the first. precision: of matrix products, convolutions, attention,
+    recurrent cells and their gradients; with "tf32", a device that is faster so may round their operands to 10 bits of
+    mantissa. "float32" is exact. Sums are float32 in either case, and the CPU computes the same for both.
 
     Threads: any number of them may run, submit and compile steps of one graph and read and assign its variables at the
     same time; steps of a graph run one after the other. Ops and layers are added to a graph by one thread at a time.

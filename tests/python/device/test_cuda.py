@@ -340,6 +340,61 @@ def test_a_forked_child_is_refused(tmp_path):
     assert done.stdout.count("cannot be used in a forked child") == 2, done.stdout + done.stderr
 
 
+GPUS = """
+    import threading
+    import numpy as np
+    import alloy as al
+    assert [(one.kind, one.number) for one in al.devices()] == [("cuda", 1), ("cuda", 0), ("cpu", 0)], al.devices()
+    assert al.Graph()._device == "cuda:1" and al.device("cuda:0") == al.devices()[1] == al.device("Imitated GPU")
+    rng = np.random.default_rng(0)
+    images, labels = rng.normal(size=(16, 6)).astype(np.float32), rng.integers(0, 4, 16).astype(np.int32)
+    graphs, steps = [al.Graph(device=device) for device in ("cuda:0", "cuda:1", "cpu")], []
+    for graph in graphs:
+        model = al.nn.Sequential(al.nn.Dense(8), al.nn.ReLU(), al.nn.Dense(4))
+        x, y = graph.placeholder((16, 6)), graph.placeholder((16,), al.int32)
+        loss = al.mean(al.losses.softmax_cross_entropy(model(x), y))
+        steps.append(graph.compile([x, y], [loss], al.Adam(0.1).minimize(loss)))
+        graph.assign_variables(graph.variables, graphs[0].read_variables(graphs[0].variables))
+    losses = [[] for _ in steps]
+    def train(step, out):
+        out += [step.submit(images, labels) for _ in range(20)]
+    threads = [threading.Thread(target=train, args=pair) for pair in zip(steps, losses)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    first, second, on_cpu = [[float(submission[0]) for submission in of] for of in losses]
+    assert first == second
+    np.testing.assert_allclose(first, on_cpu, rtol=1e-5)
+    # Steps of one GPU follow steps of another one, and take no memory of it.
+    def doubled(device):
+        graph = al.Graph(device=device)
+        x = graph.placeholder((4,))
+        return graph.compile([x], [x * 2.0])
+    event, ones = al.Event(), np.ones(4, np.float32)
+    queues = [al.Queue(device=device) for device in ("cuda:0", "cuda:1")]
+    behind = doubled("cuda:1").submit(ones, queue=queues[1], wait_for=(event, 1))
+    before = doubled("cuda:0").submit(ones, queue=queues[0], signal=(event, 1))
+    assert behind[0].tolist() == before[0].tolist() == [2] * 4
+    try: doubled("cuda:1").submit(before.pending(0))
+    except ValueError as error: assert "is on Imitated GPU, but the graph is on Imitated GPU (1)" in str(error), error
+    else: raise AssertionError("no error")
+    print("end")
+"""
+
+
+def test_several_gpus_have_numbers(tmp_path):
+    several = {"IMITATED_GPUS": "2", "ALLOY_DEVICE": "cuda:1"}
+    done = program(GPUS, env=with_imitation(tmp_path) | several, seconds=120)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
+def test_a_gpu_that_is_not_there(tmp_path):
+    code = "import alloy as al; print([(one.kind, one.number) for one in al.devices()])"
+    done = program(code, env=with_imitation(tmp_path) | {"ALLOY_DEVICE": "cuda:1"})
+    reason = "No GPU of compute capability 8.0 or later has this number."
+    said = f"ALLOY_DEVICE is cuda:1, but there is no such device: {reason}\n"
+    assert (done.stdout, done.stderr) == ("[('cpu', 0)]\n", said)
+
+
 def test_the_cpu_stays_the_default(tmp_path):
     code = "import alloy as al; print(*(device.kind for device in al.devices()))"
     environment = with_imitation(tmp_path)

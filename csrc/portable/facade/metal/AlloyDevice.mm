@@ -23,6 +23,8 @@ using namespace alloy::facade;
 }
 // The kind of the device, such as "cpu".
 - (NSString*)alloyKind;
+// The number among the devices of its kind.
+- (NSUInteger)alloyNumber;
 // Counts by name, for callers that ask respondsToSelector:.
 - (NSDictionary*)alloyCounters;
 // Set and return the number of threads; NO and 0 if the device has no choice.
@@ -282,6 +284,10 @@ GETTER(uint32_t, peerCount, 0)
 
 - (NSString*)alloyKind {
   return string_of(_device->kind());
+}
+
+- (NSUInteger)alloyNumber {
+  return _device->number();
 }
 
 - (BOOL)alloySetThreads:(NSUInteger)count {
