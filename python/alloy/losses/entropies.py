@@ -55,21 +55,22 @@ def softmax_cross_entropy(
             raise mistake(op, "Expected integers as labels beside ignore_index, got distributions")
         labels = where(are_distributions(labels), labels, math.nan)
         labels = labels if smoothing == 0 else labels * (1 - smoothing) + smoothing / class_count(op, logits)
-        return _of_distributions(logits, labels if scales is None else labels * scales)
+        return squeeze(_of_distributions(logits, labels if scales is None else labels * scales), axis=-1)
     count = class_count(op, logits)
-    inside = clamp(labels, 0, count - 1)
-    own = None if scales is None else gather(_tensor(logits, scales), inside)
+    own = None if scales is None else gather(_tensor(logits, scales), clamp(labels, 0, count - 1))
     distributions = one_hot(labels, count)
     if smoothing != 0:
         spread = smoothing / count
         if own is not None:
             spread = divide_no_nan(_tensor(logits, scales) * spread, expand_dims(own, axis=-1))
         distributions = distributions * (1 - smoothing) + spread
-    sound = equal(inside, labels)
-    values = where(sound, _of_distributions(logits, distributions), math.nan)
+    # With the axis of classes, of length 1: devices compute that, and its gradient, together with the softmax.
+    column = expand_dims(labels, axis=-1)
+    sound = equal(clamp(column, 0, count - 1), column)
+    values = squeeze(where(sound, _of_distributions(logits, distributions), math.nan), axis=-1)
     if own is None and ignore_index is None:
         return values
-    weights = where(sound, 1.0 if own is None else own, cast(equal(labels, labels), "float32"))
+    weights = where(squeeze(sound, axis=-1), 1.0 if own is None else own, cast(equal(labels, labels), "float32"))
     return weighed(values, weights if ignore_index is None else where(equal(labels, ignore_index), 0.0, weights))
 
 
@@ -113,11 +114,12 @@ def kl_divergence(logits: Tensor, targets: Tensor) -> Tensor:
     logits, targets = of_same_shape(op, logits, targets)
     class_count(op, logits)
     certain = sum_of(targets * log(where(targets > 0.0, targets, 1.0)), axis=-1)
-    return certain + _of_distributions(logits, targets)
+    return certain + squeeze(_of_distributions(logits, targets), axis=-1)
 
 
 def _of_distributions(logits, labels):
-    return squeeze(apply("softmax_cross_entropy", [logits, labels], {"axis": -1, "reduction": "none"}), axis=-1)
+    """Returns the losses, with the axis of classes, of length 1."""
+    return apply("softmax_cross_entropy", [logits, labels], {"axis": -1, "reduction": "none"})
 
 
 def _tensor(like, weights):
