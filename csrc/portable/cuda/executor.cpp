@@ -49,149 +49,6 @@ std::vector<T*> pointers_to(std::vector<T>& all) {
 
 }  // namespace
 
-Executor::Executor(const Context& context, CopyStream& copies, Modules& modules, device::Device& device,
-                   device::Plan plan, std::shared_ptr<device::Arena> arena)
-    : context_(context),
-      copies_(copies),
-      modules_(modules),
-      device_(device),
-      plan_(with_room(std::move(plan), feeds_, results_)),
-      arena_(std::move(arena), plan_.arena_bytes) {
-  upload_constants();
-  prepare(plan_.steps);
-  before_ = exchanges(feeds_, CopiesOf::kFeeds, Base::kGivenFeed, Base::kFeed, Base::kFeedBytes);
-  behind_ = exchanges(results_, CopiesOf::kResults, Base::kResult, Base::kGivenResult, Base::kResultBytes);
-  behind_.push_back(prepared(ending(), {{Base::kTimeline, 0, 0}, {Base::kTimeline, 1, 0}}));
-  is_flat_ = launches_of(plan_.steps).has_value();
-  if (is_flat_) {
-    merge();
-    compile(pointers_to(all_));
-  } else {
-    compile(single_launches());
-  }
-}
-
-// Memory and graphs must outlive the runs that use them.
-Executor::~Executor() { host::wait_for(last_); }
-
-device::Plan Executor::with_room(device::Plan plan, std::vector<Exchanged>& feeds, std::vector<Exchanged>& results) {
-  for_each_place(plan.steps, [&](const Place& place, size_t bytes) {
-    if (place.kind != Place::Kind::kFeed && place.kind != Place::Kind::kResult) return;
-    std::vector<Exchanged>& all = place.kind == Place::Kind::kFeed ? feeds : results;
-    if (all.size() <= place.index) all.resize(place.index + 1);
-    all[place.index].bytes = bytes;
-  });
-  const size_t begin = plan.arena_bytes;
-  for (std::vector<Exchanged>* all : {&feeds, &results}) {
-    for (Exchanged& one : *all) {
-      if (one.bytes > kFewBytes) continue;
-      one.in_arena = plan.arena_bytes;
-      plan.arena_bytes += ir::round_up(one.bytes, kAlignment);
-    }
-  }
-  plan.packed_weights_offset += plan.arena_bytes - begin;  // it is scratch of all kernels; a GPU packs no weights
-  size_t counters = 0;
-  device::for_each_action(plan.steps, [&](const Step& step) { counters += counters_of(step); });
-  if (counters > 0) {
-    const auto count = static_cast<int64_t>(counters);
-    plan.constants.emplace_back(ir::Literal::splat({ir::DType::uint32, ir::Shape(ir::Dims{count})}, 0));
-  }
-  return plan;
-}
-
-void Executor::upload_constants() {
-  size_t bytes = 0;
-  for (const device::ConstantBytes& constant : plan_.constants) {
-    constant_offsets_.push_back(bytes);
-    bytes += ir::round_up(constant.size(), device_.alignment());
-  }
-  if (bytes == 0) return;
-  constants_ = device_.allocate(bytes);
-  if (!constants_) throw std::bad_alloc();
-  std::vector<std::byte> all(bytes);
-  for (size_t i = 0; i < plan_.constants.size(); ++i) {
-    std::copy_n(plan_.constants[i].data(), plan_.constants[i].size(), all.data() + constant_offsets_[i]);
-  }
-  copies_.write(constants_->address(), all.data(), bytes);  // no transfer that counts: part of the program
-  next_counters_ = constants_->address() + constant_offsets_.back();
-}
-
-Executor::Prepared Executor::prepared(const Launch& launch, std::vector<Address> addresses) const {
-  const unsigned blocks = launch.is_cluster && !modules_.is_hopper() ? 1 : launch.blocks;
-  const size_t count = std::max<size_t>(addresses.size(), 1);
-  Prepared prepared{&launch, std::move(addresses), {nullptr, blocks, launch.rows, launch.threads, {}}};
-  prepared.made.arguments.resize(count + std::max<size_t>(launch.numbers.size(), 1));
-  std::copy(launch.numbers.begin(), launch.numbers.end(),
-            prepared.made.arguments.begin() + static_cast<ptrdiff_t>(count));
-  return prepared;
-}
-
-void Executor::prepare(const std::vector<Step>& steps) {
-  for (const Step& step : steps) {
-    if (step.kind == Step::Kind::kCall) {
-      for (const Launch& launch : static_cast<const Kernel&>(*step.kernel).code().launches) {
-        std::vector<Address> addresses;
-        for (const Pointer pointer : launch.pointers) {
-          switch (pointer.kind) {
-            case Pointer::Kind::kOperand: addresses.push_back(address_of(step.operands[pointer.index])); break;
-            case Pointer::Kind::kResult: addresses.push_back(address_of(step.results[pointer.index])); break;
-            case Pointer::Kind::kScratch: addresses.push_back({Base::kArena, 0, step.scratch + pointer.index}); break;
-            case Pointer::Kind::kCounters: addresses.push_back({Base::kZero, 0, next_counters_}); break;
-          }
-        }
-        prepared_[&step].push_back(prepared(launch, std::move(addresses)));
-      }
-      next_counters_ += counters_of(step) * sizeof(uint32_t);
-    } else if (step.kind == Step::Kind::kCopy) {
-      prepared_[&step].push_back(
-          prepared(copying(1, CopiesOf::kStep, step.bytes),
-                   {address_of(step.operands[0]), address_of(step.results[0]), {Base::kZero, 0, step.bytes}}));
-    }
-    for (const std::vector<Step>& region : step.regions) prepare(region);
-  }
-}
-
-Executor::Address Executor::address_of(const Place& place) const {
-  switch (place.kind) {
-    case Place::Kind::kNowhere: break;
-    case Place::Kind::kFeed: return {Base::kFeed, place.index, 0};
-    case Place::Kind::kResult: return {Base::kResult, place.index, 0};
-    case Place::Kind::kVariable: return {Base::kVariable, place.index, 0};
-    case Place::Kind::kConstant: return {Base::kZero, 0, constants_->address() + constant_offsets_[place.index]};
-    case Place::Kind::kArena: return {Base::kArena, 0, place.index};
-  }
-  return {};
-}
-
-// The copies of feeds or results.
-std::vector<Executor::Prepared> Executor::exchanges(const std::vector<Exchanged>& all, CopiesOf what, Base from,
-                                                    Base to, Base bytes) const {
-  std::vector<Prepared> launches;
-  for (size_t first = 0; first < all.size(); first += kCopiesOfLaunch) {
-    const size_t own = std::min(all.size() - first, kCopiesOfLaunch);
-    std::vector<Address> addresses;
-    size_t most_bytes = 0;
-    for (size_t i = first; i < first + own; ++i) {
-      addresses.insert(addresses.end(), {{from, i}, {to, i}, {bytes, i}});
-      most_bytes = std::max(most_bytes, all[i].bytes);
-    }
-    launches.push_back(prepared(copying(own, what, most_bytes), std::move(addresses)));
-  }
-  return launches;
-}
-
-std::vector<Executor::Prepared*> Executor::single_launches() {
-  std::vector<Prepared*> all = pointers_to(before_);
-  const auto add = [&](std::vector<Prepared>& launches) {
-    for (Prepared& launch : launches) all.push_back(&launch);
-  };
-  device::for_each_action(plan_.steps, [&](const Step& step) {
-    if (const auto found = prepared_.find(&step); found != prepared_.end()) add(found->second);
-  });
-  add(behind_);
-  return all;
-}
-
 // Makes the launches of a run of the single ones. Neighbours that are small become one, with a barrier before each step
 // that follows one behind the last barrier; among steps of one block, a barrier of that block is enough. The launches
 // of a loop come once for each turn.
@@ -353,7 +210,148 @@ class Executor::Merging {
   size_t last_result_ = 0;
 };
 
-void Executor::merge() { all_ = Merging(*this).run(plan_.steps); }
+Executor::Executor(const Context& context, CopyStream& copies, Modules& modules, device::Device& device,
+                   device::Plan plan, std::shared_ptr<device::Arena> arena)
+    : context_(context),
+      copies_(copies),
+      modules_(modules),
+      device_(device),
+      plan_(with_room(std::move(plan), feeds_, results_)),
+      arena_(std::move(arena), plan_.arena_bytes) {
+  upload_constants();
+  prepare(plan_.steps);
+  before_ = exchanges(feeds_, CopiesOf::kFeeds, Base::kGivenFeed, Base::kFeed, Base::kFeedBytes);
+  behind_ = exchanges(results_, CopiesOf::kResults, Base::kResult, Base::kGivenResult, Base::kResultBytes);
+  behind_.push_back(prepared(ending(), {{Base::kTimeline, 0, 0}, {Base::kTimeline, 1, 0}}));
+  is_flat_ = launches_of(plan_.steps).has_value();
+  if (is_flat_) {
+    all_ = Merging(*this).run(plan_.steps);
+    compile(pointers_to(all_));
+  } else {
+    compile(single_launches());
+  }
+}
+
+// Memory and graphs must outlive the runs that use them.
+Executor::~Executor() { host::wait_for(last_); }
+
+device::Plan Executor::with_room(device::Plan plan, std::vector<Exchanged>& feeds, std::vector<Exchanged>& results) {
+  for_each_place(plan.steps, [&](const Place& place, size_t bytes) {
+    if (place.kind != Place::Kind::kFeed && place.kind != Place::Kind::kResult) return;
+    std::vector<Exchanged>& all = place.kind == Place::Kind::kFeed ? feeds : results;
+    if (all.size() <= place.index) all.resize(place.index + 1);
+    all[place.index].bytes = bytes;
+  });
+  const size_t begin = plan.arena_bytes;
+  for (std::vector<Exchanged>* all : {&feeds, &results}) {
+    for (Exchanged& one : *all) {
+      if (one.bytes > kFewBytes) continue;
+      one.in_arena = plan.arena_bytes;
+      plan.arena_bytes += ir::round_up(one.bytes, kAlignment);
+    }
+  }
+  plan.packed_weights_offset += plan.arena_bytes - begin;  // it is scratch of all kernels; a GPU packs no weights
+  size_t counters = 0;
+  device::for_each_action(plan.steps, [&](const Step& step) { counters += counters_of(step); });
+  if (counters > 0) {
+    const auto count = static_cast<int64_t>(counters);
+    plan.constants.emplace_back(ir::Literal::splat({ir::DType::uint32, ir::Shape(ir::Dims{count})}, 0));
+  }
+  return plan;
+}
+
+void Executor::upload_constants() {
+  size_t bytes = 0;
+  for (const device::ConstantBytes& constant : plan_.constants) {
+    constant_offsets_.push_back(bytes);
+    bytes += ir::round_up(constant.size(), device_.alignment());
+  }
+  if (bytes == 0) return;
+  constants_ = device_.allocate(bytes);
+  if (!constants_) throw std::bad_alloc();
+  std::vector<std::byte> all(bytes);
+  for (size_t i = 0; i < plan_.constants.size(); ++i) {
+    std::copy_n(plan_.constants[i].data(), plan_.constants[i].size(), all.data() + constant_offsets_[i]);
+  }
+  copies_.write(constants_->address(), all.data(), bytes);  // no transfer that counts: part of the program
+  next_counters_ = constants_->address() + constant_offsets_.back();
+}
+
+Executor::Prepared Executor::prepared(const Launch& launch, std::vector<Address> addresses) const {
+  const unsigned blocks = launch.is_cluster && !modules_.is_hopper() ? 1 : launch.blocks;
+  const size_t count = std::max<size_t>(addresses.size(), 1);
+  Prepared prepared{&launch, std::move(addresses), {nullptr, blocks, launch.rows, launch.threads, {}}};
+  prepared.made.arguments.resize(count + std::max<size_t>(launch.numbers.size(), 1));
+  std::copy(launch.numbers.begin(), launch.numbers.end(),
+            prepared.made.arguments.begin() + static_cast<ptrdiff_t>(count));
+  return prepared;
+}
+
+void Executor::prepare(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::kCall) {
+      for (const Launch& launch : static_cast<const Kernel&>(*step.kernel).code().launches) {
+        std::vector<Address> addresses;
+        for (const Pointer pointer : launch.pointers) {
+          switch (pointer.kind) {
+            case Pointer::Kind::kOperand: addresses.push_back(address_of(step.operands[pointer.index])); break;
+            case Pointer::Kind::kResult: addresses.push_back(address_of(step.results[pointer.index])); break;
+            case Pointer::Kind::kScratch: addresses.push_back({Base::kArena, 0, step.scratch + pointer.index}); break;
+            case Pointer::Kind::kCounters: addresses.push_back({Base::kZero, 0, next_counters_}); break;
+          }
+        }
+        prepared_[&step].push_back(prepared(launch, std::move(addresses)));
+      }
+      next_counters_ += counters_of(step) * sizeof(uint32_t);
+    } else if (step.kind == Step::Kind::kCopy) {
+      prepared_[&step].push_back(
+          prepared(copying(1, CopiesOf::kStep, step.bytes),
+                   {address_of(step.operands[0]), address_of(step.results[0]), {Base::kZero, 0, step.bytes}}));
+    }
+    for (const std::vector<Step>& region : step.regions) prepare(region);
+  }
+}
+
+Executor::Address Executor::address_of(const Place& place) const {
+  switch (place.kind) {
+    case Place::Kind::kNowhere: break;
+    case Place::Kind::kFeed: return {Base::kFeed, place.index, 0};
+    case Place::Kind::kResult: return {Base::kResult, place.index, 0};
+    case Place::Kind::kVariable: return {Base::kVariable, place.index, 0};
+    case Place::Kind::kConstant: return {Base::kZero, 0, constants_->address() + constant_offsets_[place.index]};
+    case Place::Kind::kArena: return {Base::kArena, 0, place.index};
+  }
+  return {};
+}
+
+// The copies of feeds or results.
+std::vector<Executor::Prepared> Executor::exchanges(const std::vector<Exchanged>& all, CopiesOf what, Base from,
+                                                    Base to, Base bytes) const {
+  std::vector<Prepared> launches;
+  for (size_t first = 0; first < all.size(); first += kCopiesOfLaunch) {
+    const size_t own = std::min(all.size() - first, kCopiesOfLaunch);
+    std::vector<Address> addresses;
+    size_t most_bytes = 0;
+    for (size_t i = first; i < first + own; ++i) {
+      addresses.insert(addresses.end(), {{from, i}, {to, i}, {bytes, i}});
+      most_bytes = std::max(most_bytes, all[i].bytes);
+    }
+    launches.push_back(prepared(copying(own, what, most_bytes), std::move(addresses)));
+  }
+  return launches;
+}
+
+std::vector<Executor::Prepared*> Executor::single_launches() {
+  std::vector<Prepared*> all = pointers_to(before_);
+  const auto add = [&](std::vector<Prepared>& launches) {
+    for (Prepared& launch : launches) all.push_back(&launch);
+  };
+  device::for_each_action(plan_.steps, [&](const Step& step) {
+    if (const auto found = prepared_.find(&step); found != prepared_.end()) add(found->second);
+  });
+  add(behind_);
+  return all;
+}
 
 std::optional<size_t> Executor::launches_of(const std::vector<Step>& steps) const {
   size_t count = 0;

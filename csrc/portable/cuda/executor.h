@@ -82,7 +82,6 @@ class Executor final : public device::Executor {
   void upload_constants();
   std::vector<Prepared> exchanges(const std::vector<Exchanged>& all, CopiesOf what, Base from, Base to,
                                   Base bytes) const;
-  void merge();  // sets all_
   // How many launches the steps are; nothing if the host takes part.
   std::optional<size_t> launches_of(const std::vector<device::Step>& steps) const;
   void compile(const std::vector<Prepared*>& launches);

@@ -21,7 +21,7 @@ def peaks_of(graph, kernels) -> Peaks:
     """Returns what the graph's device reaches in the types and the precision of these kernels. The first call for each
     of them measures it, in some tenths of a second."""
     dtypes = {kernel.dtype if kernel.dtype in _HALVES else "float32" for kernel in kernels if kernel.flops}
-    place = graph._device, _core.threads()
+    place = graph._device, _core.threads()  # threads: other numbers of them reach other rates
     flops = {dtype: _product_rate(*place, graph.precision, dtype) for dtype in sorted(dtypes)}
     return Peaks(flops, _copies(*place))
 

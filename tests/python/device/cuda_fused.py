@@ -480,8 +480,30 @@ def check_adam():
         np.testing.assert_allclose(v.numpy(), -0.1 * wide / (magnitude + 1e-8), rtol=2e-6)
 
 
+def check_loss():
+    """A loss of classes and its gradient are one kernel, and the mean is another."""
+    graph = al.Graph()
+    logits, labels = graph.placeholder((33, 10)), graph.placeholder((33,), al.int32)
+    loss = al.mean(al.losses.softmax_cross_entropy(logits, labels))
+    step = graph.compile([logits, labels], [loss, *al.gradients(loss, [logits])])
+    given, classes = rng.normal(size=(33, 10)).astype(np.float32), rng.integers(0, 10, 33).astype(np.int32)
+    ones = np.eye(10)[classes]
+    wide = np.exp(given.astype(float))
+    shares = wide / wide.sum(1, keepdims=True)
+    mean, gradient = step(given, classes)
+    compare("loss", [mean, gradient], [-np.log(shares[ones > 0]).mean(), (shares - ones) / 33])
+    classes[5] = 10  # no class
+    mean, gradient = step(given, classes)
+    ones[5] = shares[5]
+    assert np.isnan(mean)
+    compare("loss", [gradient], [(shares - ones) / 33])
+    if al.device().kind == "cuda":
+        assert [kernel.kind for kernel in step.profile(given, classes, runs=1).kernels] == ["fused", "mean"]
+
+
 if __name__ == "__main__":
     check_rows()
+    check_loss()
     check_products()
     check_chains()
     check_updates()

@@ -15,6 +15,7 @@ from quirks import ROOT
 def test_the_devices():
     devices = al.devices()
     assert al.device() == devices[0] and len({device.name for device in devices}) == len(devices)
+    assert [al.device(f"{device.kind}:{device.number}") for device in devices] == devices
     for device in devices:
         assert device.kind and device.name and device.memory > 0 and isinstance(device.unified_memory, bool)
         assert al.device(device.name) == device and al.device(device.kind).kind == device.kind
@@ -48,7 +49,7 @@ def test_what_a_device_does_not_tell():
     assert step(np.float32([1, 2]))[0].tolist() == [2, 4]
 
 
-@pytest.mark.parametrize("kind", ["tpu", "CPU", "cpu:1", 0])
+@pytest.mark.parametrize("kind", ["tpu", "CPU", "cpu:1", "cpu:00", 0])
 def test_another_device(kind):
     own = al.device().kind
     with pytest.raises(

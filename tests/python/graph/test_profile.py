@@ -147,7 +147,10 @@ def test_peaks_are_measured_once_in_the_types_of_the_products(graph, rng):
     steps = [graph.compile([x], [al.cast(y @ y, "float32")]) for y in (x, al.cast(x, "float16"))]
     first, second = (step.profile(rng.standard_normal((32, 32), np.float32), runs=1) for step in steps)
     assert [kernel.dtype for kernel in first.kernels if kernel.flops] == ["float32"]
-    assert first.peaks.flops.keys() == {"float32"} and all(rate > 0 for rate in second.peaks.flops.values())
+    assert first.peaks.flops.keys() == {"float32"} and first.peaks.flops["float32"] > 0
+    # Processors without units for two bytes convert the factors.
+    (dtype,) = {kernel.dtype for kernel in second.kernels if kernel.kind in ("matmul", "fused") and kernel.flops}
+    assert dtype in ("float16", "float32") and second.peaks.flops[dtype] > 0
     sizes = [size for size, _ in first.peaks.copies]
     assert sizes == sorted(sizes) and sizes[0] == 8192 and all(seconds > 0 for _, seconds in first.peaks.copies)
     compiled = al.stats()["compilations"]
