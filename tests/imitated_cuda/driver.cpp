@@ -534,13 +534,18 @@ int cuModuleGetFunction(Function** function, void* module, const char* name) {
   return 0;
 }
 
-int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned x, unsigned,
-                   unsigned, unsigned, Stream* stream, void** arguments, void**) {
+struct Config {
+  unsigned grid_x, grid_y, grid_z, x, y, z, shared;
+  Stream* stream;
+};
+int cuLaunchKernelEx(const Config* config, Function* function, void** arguments, void**) {
   MAY_FAIL;
+  Stream* const stream = config->stream;
   stream->catch_up();
   ++launches;
   OwnNode node;
-  node.set({function, grid_x, grid_y, grid_z, x, 1, 1, 0, arguments, nullptr, nullptr, nullptr});
+  node.set({function, config->grid_x, config->grid_y, config->grid_z, config->x, 1, 1, 0, arguments, nullptr, nullptr,
+            nullptr});
   if (!is_usable(stream) || !node.is_own()) return kInvalidHandle;
   stream->add([node = std::move(node)] { node.run(); });
   return 0;

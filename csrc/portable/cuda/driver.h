@@ -67,12 +67,30 @@ struct CUDA_KERNEL_NODE_PARAMS {
   CUcontext ctx = nullptr;
 };
 
-// What else a launch of a graph has; the driver reads 64 bytes.
-union CUkernelNodeAttrValue {
+// What else a launch has; the driver reads 64 bytes of the value.
+union CUlaunchAttributeValue {
   char bytes[64] = {};
+  int programmaticStreamSerializationAllowed;
   int priority;
 };
+struct CUlaunchAttribute {
+  unsigned id;
+  char pad[4] = {};
+  CUlaunchAttributeValue value;
+};
+// A launch begins when the blocks of the one before it on the stream have begun, and waits itself until its results can
+// be read.
+inline constexpr unsigned kProgrammaticSerialization = 6;
 inline constexpr unsigned kPriority = 8;
+
+struct CUlaunchConfig {
+  unsigned gridDimX = 1, gridDimY = 1, gridDimZ = 1;
+  unsigned blockDimX = 1, blockDimY = 1, blockDimZ = 1;
+  unsigned sharedMemBytes = 0;
+  CUstream hStream = nullptr;
+  CUlaunchAttribute* attrs = nullptr;
+  unsigned numAttrs = 0;
+};
 
 // Columns: the member, the name in the library, the parameters.
 #define ALLOY_CUDA_DRIVER(X)                                                                                         \
@@ -109,12 +127,11 @@ inline constexpr unsigned kPriority = 8;
   X(module_load, cuModuleLoadData, (CUmodule*, const void*))                                                         \
   X(module_unload, cuModuleUnload, (CUmodule))                                                                       \
   X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                                      \
-  X(launch, cuLaunchKernel,                                                                                          \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**))    \
+  X(launch, cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**))                                   \
   X(graph_create, cuGraphCreate, (CUgraph*, unsigned))                                                               \
   X(graph_add_kernel, cuGraphAddKernelNode_v2,                                                                       \
     (CUgraphNode*, CUgraph, const CUgraphNode*, size_t, const CUDA_KERNEL_NODE_PARAMS*))                             \
-  X(graph_set_attribute, cuGraphKernelNodeSetAttribute, (CUgraphNode, unsigned, const CUkernelNodeAttrValue*))       \
+  X(graph_set_attribute, cuGraphKernelNodeSetAttribute, (CUgraphNode, unsigned, const CUlaunchAttributeValue*))      \
   X(graph_add_edges, cuGraphAddDependencies_v2,                                                                      \
     (CUgraph, const CUgraphNode*, const CUgraphNode*, const CUgraphEdgeData*, size_t))                               \
   X(graph_instantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                     \

@@ -432,9 +432,17 @@ void Executor::launch(Prepared& prepared, CUstream stream) const {
   update(prepared);
   const PreparedLaunch& made = prepared.made;
   void* given[] = {prepared.made.arguments.data()};
+  CUlaunchAttribute begins_early{kProgrammaticSerialization, {}, {}};
+  begins_early.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config;
+  config.gridDimX = made.blocks;
+  config.gridDimY = made.rows;
+  config.blockDimX = made.threads;
+  config.hStream = stream;
+  config.attrs = &begins_early;
+  config.numAttrs = modules_.is_hopper() ? 1 : 0;
   const Driver& driver = context_.enter();
-  driver.check(driver.launch(made.function, made.blocks, made.rows, 1, made.threads, 1, 1, 0, stream, given, nullptr),
-               "cuLaunchKernel");
+  driver.check(driver.launch(&config, made.function, given, nullptr), "cuLaunchKernelEx");
   ++device_.counters().launches;
 }
 

@@ -37,7 +37,7 @@ LaunchGraph::LaunchGraph(const Context& context, const std::vector<const Prepare
     driver.check(driver.graph_add_kernel(&made, graph_, nullptr, 0, &node), "cuGraphAddKernelNode");
     nodes_.push_back(made);
     if (launch->is_awaited) {
-      CUkernelNodeAttrValue attribute;
+      CUlaunchAttributeValue attribute;
       attribute.priority = kAwaited;
       driver.check(driver.graph_set_attribute(made, kPriority, &attribute), "cuGraphKernelNodeSetAttribute");
     }

@@ -45,7 +45,6 @@ class Modules {
   // The architecture is 10 * major + minor.
   Modules(const Context& context, int architecture) : context_(context), architecture_(architecture) {}
 
-  // True if blocks of the device can be clusters.
   // True if the GPU has clusters of blocks, and launches that begin early and wait.
   bool is_hopper() const { return architecture_ >= 90; }
 

@@ -138,7 +138,7 @@ def test_a_call_that_fails_is_told_and_harms_nothing_else(tmp_path):
     calls = '''
         cuMemAlloc_v2 cuMemHostAlloc cuMemHostGetDevicePointer_v2 cuMemcpyDtoHAsync_v2
         cuMemcpyHtoDAsync_v2 cuMemsetD8Async cuStreamCreate cuStreamSynchronize cuStreamQuery cuStreamWaitValue64_v2
-        cuStreamWriteValue64_v2 cuModuleLoadData cuModuleGetFunction cuLaunchKernel cuGraphCreate
+        cuStreamWriteValue64_v2 cuModuleLoadData cuModuleGetFunction cuLaunchKernelEx cuGraphCreate
         cuGraphAddKernelNode_v2 cuGraphAddDependencies_v2 cuGraphInstantiateWithFlags
         cuGraphExecKernelNodeSetParams_v2 cuGraphLaunch'''
     def tried(work, call, before, result, expected, text):
@@ -164,7 +164,7 @@ def test_a_call_that_fails_is_told_and_harms_nothing_else(tmp_path):
                     before += 1
         return told
     told = every_failure(2, MemoryError, "")
-    assert told >= {"cuMemAlloc_v2", "cuMemHostAlloc", "cuGraphLaunch", "cuLaunchKernel", "cuMemcpyHtoDAsync_v2"}, told
+    assert told >= {"cuMemAlloc_v2", "cuMemHostAlloc", "cuGraphLaunch", "cuLaunchKernelEx", "cuMemcpyHtoDAsync_v2"}, told
     once = objects()
     every_failure(999, al.DeviceError, "imitated error (999).")
     # Some blocks of memory are kept for later, and the last run may end meanwhile.
