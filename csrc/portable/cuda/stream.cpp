@@ -25,11 +25,11 @@ class Fence final : public host::Fence, public std::enable_shared_from_this<Fenc
   }
 
   void then(std::function<void()> action) override {
-    auto watched = [self = shared_from_this(), action] {
+    std::function<void()> watched = [self = shared_from_this(), action = std::move(action)] {
       self->wait();
       action();
     };
-    if (!watch_->submit(watched).ok()) watched();
+    if (!watch_->submit(std::move(watched)).ok()) watched();
   }
 
   void precede(const Timeline& next) const { timeline_->precede(next, number_); }

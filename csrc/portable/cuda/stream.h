@@ -34,7 +34,8 @@ class Stream final : public device::Stream {
   std::shared_ptr<Timeline> timeline_;
   uint64_t begun_ = 0;  // runs
   host::WorkQueue items_;
-  const std::shared_ptr<host::WorkQueue> watch_ = std::make_shared<host::WorkQueue>();  // calls what fences are given
+  // Calls what fences are given. Submissions of small steps come every few microseconds.
+  const std::shared_ptr<host::WorkQueue> watch_ = std::make_shared<host::WorkQueue>(std::chrono::microseconds(50));
   std::shared_ptr<Fence> last_;
 };
 

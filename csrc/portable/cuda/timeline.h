@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "cuda/driver.h"
@@ -34,6 +35,7 @@ class Timeline {
   void precede(const Timeline& next, uint64_t number) const;
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Nothing {};
   Timeline(const Context& context, Nothing) : context_(context) {}
 
@@ -41,6 +43,7 @@ class Timeline {
   CUstream stream_ = nullptr;
   CUdeviceptr count_ = 0, over_address_ = 0;
   uint64_t* over_ = nullptr;
+  mutable std::atomic<Clock::time_point> asked_{};  // when the driver was asked for failures
 };
 
 }  // namespace alloy::cuda

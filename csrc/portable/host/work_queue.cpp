@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "host/pause.h"
+
 namespace alloy::host {
 
 struct QueueState : std::enable_shared_from_this<QueueState> {
@@ -27,9 +29,12 @@ struct QueueState : std::enable_shared_from_this<QueueState> {
   bool busy = false;      // an item or a direct run is executing
   bool has_thread = false;
   bool closed = false;  // the WorkQueue is gone
+  std::chrono::microseconds awake{0};
+  std::atomic<uint64_t> submitted{0};  // items
 
   void start_thread();
   void serve();
+  void look_for_more(uint64_t before) const;
   void finish_one();
   void drain();
 };
@@ -167,6 +172,12 @@ void QueueState::start_thread() {
 void QueueState::serve() {
   std::unique_lock lock(mutex);
   for (;;) {
+    if (items.empty() && awake.count() > 0) {
+      const uint64_t before = submitted.load();
+      lock.unlock();
+      look_for_more(before);
+      lock.lock();
+    }
     work_added.wait(lock, [&] { return items.empty() ? closed : !busy; });
     if (items.empty() || g_ended.load()) return;
     std::function<void()> item = std::move(items.front());
@@ -180,6 +191,15 @@ void QueueState::serve() {
     }
     lock.lock();
     finish_one();
+  }
+}
+
+void QueueState::look_for_more(uint64_t before) const {
+  constexpr int kLooks = 20;
+  for (const auto end = Clock::now() + awake; Clock::now() < end;) {
+    for (int i = 0; i < kLooks; ++i, pause()) {
+      if (submitted.load(std::memory_order_relaxed) != before) return;
+    }
   }
 }
 
@@ -244,7 +264,8 @@ bool nothing_is_to_come() {
   return has_given_up.load();
 }
 
-WorkQueue::WorkQueue() : state_(std::make_shared<QueueState>()) {
+WorkQueue::WorkQueue(std::chrono::microseconds awake) : state_(std::make_shared<QueueState>()) {
+  state_->awake = awake;
   install_process_hooks();
   if (refusal()) return;
   std::lock_guard lock(registry().mutex);
@@ -284,7 +305,7 @@ Status WorkQueue::run(ir::Callable work) {
   return wait();
 }
 
-Status WorkQueue::submit(std::function<void()> work) {
+Status WorkQueue::submit(std::function<void()>&& work) {
   if (Status status = begin_use(); !status.ok()) return status;
   QueueState& state = *state_;
   std::lock_guard lock(state.mutex);
@@ -295,6 +316,7 @@ Status WorkQueue::submit(std::function<void()> work) {
   }
   state.items.push_back(std::move(work));
   ++state.given;
+  ++state.submitted;
   if (!state.busy) state.work_added.notify_one();
   return {};
 }

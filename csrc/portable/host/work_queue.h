@@ -27,7 +27,9 @@ struct QueueState;
 // member may be called from every thread. The destructor returns at once; submitted items still run.
 class WorkQueue {
  public:
-  WorkQueue();
+  // Before it sleeps, the thread looks for new items that long: to be woken takes its and the caller's time.
+  WorkQueue() : WorkQueue(std::chrono::microseconds(0)) {}
+  explicit WorkQueue(std::chrono::microseconds awake);
   ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
@@ -39,8 +41,8 @@ class WorkQueue {
   // Runs `work` on the calling thread if the queue is idle; returns false if it is not, or if run would fail.
   bool run_if_idle(ir::Callable work);
 
-  // Runs `work` later and returns at once; fails as run does.
-  Status submit(std::function<void()> work);
+  // Runs `work` later and returns at once; fails as run does, and leaves `work` to the caller.
+  Status submit(std::function<void()>&& work);
 
   // True if the caller is an item of this queue.
   bool is_calling() const noexcept;
