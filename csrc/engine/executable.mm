@@ -188,7 +188,7 @@ std::shared_ptr<Submission> Executable::submit(const std::shared_ptr<Compiled>& 
   }
   const auto lock = graph.lock();
   const std::shared_ptr<Compiled> now = next(step);
-  return std::make_shared<Submission>(graph_, now, now->start(feeds, ordering));
+  return std::make_shared<Submission>(graph_, now, now->start(feeds, std::move(ordering)));
 }
 
 // The pending results among the feeds.

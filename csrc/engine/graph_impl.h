@@ -91,7 +91,7 @@ struct Graph::Impl {
 
   // The events that a submission waits for and signals so that it comes after earlier submissions, whatever queues they
   // are on, and so that others can come after it. Must run inside on_device.
-  Ordering in_turn(const Ordering& asked);
+  Ordering in_turn(Ordering all);
   // Notes that the run has been handed to the queue `on`.
   void note_start(const std::shared_ptr<Run>& run, const Ref<id<MTLCommandQueue>>& on);
   // Lets a submission of another graph come after this run. `own` is the queue of a submission that names none. Must

@@ -116,12 +116,12 @@ void Graph::Impl::mark() {
   marked = started;
 }
 
-Ordering Graph::Impl::in_turn(const Ordering& asked) {
-  Ordering all = asked;
+Ordering Graph::Impl::in_turn(Ordering all) {
+  const bool is_plain = all.is_plain();
   if (all.queue.get() == nil) all.queue = queue;
   std::lock_guard lock(landing);
   const bool moves = !flying.empty() && flying.back()->queue.get() != all.queue.get();
-  if (asked.is_plain() && !moves) return all;
+  if (is_plain && !moves) return all;
   mark();
   if (moves) all.waits.emplace_back(timeline, started);
   all.signals.emplace_back(timeline, started + 1);

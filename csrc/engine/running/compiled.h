@@ -68,7 +68,7 @@ class Compiled {
   // The same in two calls. start() returns as soon as the device has the run; it waits only while the graph has its
   // maximum of runs in flight. read() waits for the end of the run and copies the results out; any thread may call it,
   // without the graph's lock.
-  std::shared_ptr<Run> start(const FeedBytes* feeds, const Ordering& ordering);
+  std::shared_ptr<Run> start(const FeedBytes* feeds, Ordering ordering);
   void read(const Run& run, void* const* results);
   // Frees the memory for feeds and results of finished runs until the next run.
   void forget_arrays();

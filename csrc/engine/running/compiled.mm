@@ -99,12 +99,12 @@ struct Compiled::Impl {
     return run;
   }
 
-  std::shared_ptr<Run> start(const FeedBytes* feeds, const Ordering& asked) {
+  std::shared_ptr<Run> start(const FeedBytes* feeds, Ordering asked) {
     if (keeps_variables) graph.land_all();
     while (asked.takes_turns && graph.in_flight >= graph.most_in_flight) graph.land_oldest();
     graph.require_sound();
     if (host_calls) run_host_calls(feeds);
-    const Ordering ordering = graph.in_turn(asked);
+    const Ordering ordering = graph.in_turn(std::move(asked));
     std::shared_ptr<Run> run = runs->take();
     if (host_calls) run->pass(host_calls->passed());
     run->is_apart = !ordering.signals.empty();
@@ -174,10 +174,10 @@ void Compiled::run(const FeedBytes* feeds, void* const* results) {
   });
 }
 
-std::shared_ptr<Run> Compiled::start(const FeedBytes* feeds, const Ordering& ordering) {
+std::shared_ptr<Run> Compiled::start(const FeedBytes* feeds, Ordering ordering) {
   Entry::note_run();
   std::shared_ptr<Run> run;
-  on_device([&] { run = impl_->start(feeds, ordering); });
+  on_device([&] { run = impl_->start(feeds, std::move(ordering)); });
   return run;
 }
 

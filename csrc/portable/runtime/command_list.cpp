@@ -132,25 +132,28 @@ void CommandList::execute(device::Stream& stream) {
   }
   // The observer may keep the list's owner alive, so take it out before calling it.
   Observer observer = std::exchange(observer_, {});
-  observer.on_scheduled();
+  observer(Phase::kScheduled);
   const double start = now_seconds();
   {
     std::lock_guard lock(mutex_);
     start_time_ = start;
   }
-  for (const Command& command : commands_) command(stream, outcome_);
+  around_([&] {
+    for (const Command& command : commands_) command(stream, outcome_);
+  });
   host::after(stream.fence(), [self = shared_from_this(), observer = std::move(observer)] { self->finish(observer); });
 }
 
 void CommandList::finish(const Observer& observer) {
   commands_.clear();
+  const Phase end = outcome_.ok() ? Phase::kCompleted : Phase::kFailed;
   {
     std::lock_guard lock(mutex_);
     end_time_ = now_seconds();
-    phase_ = outcome_.ok() ? Phase::kCompleted : Phase::kFailed;
+    phase_ = end;
     changed_.notify_all();
   }
-  observer.on_finished();
+  observer(end);
 }
 
 }  // namespace alloy::runtime

@@ -9,22 +9,24 @@
 
 #include "device/device.h"
 #include "device/outcome.h"
+#include "ir/callable.h"
 
 namespace alloy::runtime {
 
 // Commands that run together, once. One thread encodes; every thread may ask and wait.
 class CommandList : public std::enable_shared_from_this<CommandList> {
  public:
+  // Calls what it is given, which is all commands of a list.
+  using Around = void (*)(ir::Callable commands);
+  explicit CommandList(Around around = [](ir::Callable commands) { commands(); }) : around_(around) {}
+
   // Phases only advance.
   enum class Phase { kEncoding, kEnqueued, kCommitted, kScheduled, kCompleted, kFailed };
 
-  // `on_scheduled` is called by an item of the stream before the first command, `on_finished` at the end of all that
-  // the commands began, maybe on a thread of the device, which must not wait. The list counts as handled once
-  // finish_handling() has been called as well.
-  struct Observer {
-    std::function<void()> on_scheduled;
-    std::function<void()> on_finished;
-  };
+  // Called with kScheduled by an item of the stream before the first command, and with kCompleted or kFailed at the end
+  // of all that the commands began, maybe on a thread of the device, which must not wait. The list counts as handled
+  // once finish_handling() has been called as well.
+  using Observer = std::function<void(Phase)>;
 
   Phase phase() const;
 
@@ -69,6 +71,7 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   void execute(device::Stream& stream);
   void finish(const Observer& observer);
 
+  const Around around_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Phase phase_ = Phase::kEncoding;

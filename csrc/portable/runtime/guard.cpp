@@ -8,7 +8,7 @@
 
 namespace alloy::runtime {
 
-std::string guard(const std::function<void()>& work) noexcept {
+std::string guard(ir::Callable work) noexcept {
   try {
     work();
     return {};

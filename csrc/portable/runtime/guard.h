@@ -2,8 +2,9 @@
 // may throw inside guard().
 #pragma once
 
-#include <functional>
 #include <string>
+
+#include "ir/callable.h"
 
 namespace alloy::runtime {
 
@@ -14,6 +15,6 @@ inline constexpr const char kAborts[] = "Aborts: ";
 
 // Runs `work` and returns the message of the exception that it threw, or an empty string. The message for
 // std::bad_alloc is host::kMemoryIsExhausted.
-std::string guard(const std::function<void()>& work) noexcept;
+std::string guard(ir::Callable work) noexcept;
 
 }  // namespace alloy::runtime

@@ -48,8 +48,10 @@ struct CommandLists : testing::Test {
     return list;
   }
   void commit(CommandList& list) {
-    CommandList::Observer observer{[] {}, [&list] { list.finish_handling(); }};
-    EXPECT_TRUE(list.commit(stream, std::move(observer)).ok());
+    const auto observer = [&list](Phase phase) {
+      if (phase != Phase::kScheduled) list.finish_handling();
+    };
+    EXPECT_TRUE(list.commit(stream, observer).ok());
     stream.settle();
   }
   ManualRef first_end = std::make_shared<ManualFence>(), second_end = std::make_shared<ManualFence>();

@@ -81,13 +81,9 @@ void run_sync(id<MTLCommandQueue> queue, const GraphRun& prepared) {
   facade::raise_if_failed(facade::run_now(queue, prepared.run, host::EventList()));
 }
 
-void encode_into(id<MTLCommandBuffer> buffer, const GraphRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
-  encode_run(buffer, prepared, descriptor);
-}
-
-void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
+void run_async(id<MTLCommandQueue> queue, GraphRun prepared, MPSGraphExecutionDescriptor* descriptor) {
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
-  encode_into(buffer, prepared, descriptor);
+  encode_run(buffer, std::move(prepared), descriptor);
   [buffer commit];
   if (![descriptor waitUntilCompleted]) return;
   [buffer waitUntilCompleted];
@@ -157,9 +153,9 @@ FORWARD(MPSGraphTensorDataDictionary*, takes(runAsyncWithFeeds), sends(runAsyncW
                                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                             targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                          executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const GraphRun prepared =
+  GraphRun prepared =
       prepare(self, owner_of(commandQueue), feeds, targetTensors, nil, targetOperations, executionDescriptor);
-  run_async(commandQueue, prepared, executionDescriptor);
+  run_async(commandQueue, std::move(prepared), executionDescriptor);
   return prepared.results;
 }
 
@@ -178,9 +174,9 @@ FORWARD(MPSGraphTensorDataDictionary*, takes(runAsyncWithFeeds), sends(runAsyncW
                                          targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                       targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                    executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const GraphRun prepared =
+  GraphRun prepared =
       prepare(self, owner_of(commandBuffer), feeds, targetTensors, nil, targetOperations, executionDescriptor);
-  encode_into(commandBuffer, prepared, executionDescriptor);
+  encode_run(commandBuffer, std::move(prepared), executionDescriptor);
   return prepared.results;
 }
 
@@ -189,9 +185,9 @@ FORWARD(MPSGraphTensorDataDictionary*, takes(runAsyncWithFeeds), sends(runAsyncW
              targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
             resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
           executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  encode_into(commandBuffer,
-              prepare(self, owner_of(commandBuffer), feeds, resultsDictionary, targetOperations, executionDescriptor),
-              executionDescriptor);
+  encode_run(commandBuffer,
+             prepare(self, owner_of(commandBuffer), feeds, resultsDictionary, targetOperations, executionDescriptor),
+             executionDescriptor);
 }
 
 @end

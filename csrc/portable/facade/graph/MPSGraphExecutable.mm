@@ -193,10 +193,10 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
 }
 
 // Encodes and commits one run; returns its command buffer.
-id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArray<MPSGraphTensorData*>>& prepared,
+id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, Prepared<NSArray<MPSGraphTensorData*>> prepared,
                                 MPSGraphExecutableExecutionDescriptor* descriptor) {
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
-  encode_run(buffer, prepared, descriptor);
+  encode_run(buffer, std::move(prepared), descriptor);
   [buffer commit];
   return buffer;
 }
@@ -295,9 +295,9 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
                                             inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                            resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                     executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
+  auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   if (has_handlers(executionDescriptor)) {
-    id<MTLCommandBuffer> buffer = commit_run(commandQueue, prepared, executionDescriptor);
+    id<MTLCommandBuffer> buffer = commit_run(commandQueue, std::move(prepared), executionDescriptor);
     wait_until_finished(buffer);
     require_success(buffer, [executionDescriptor completionHandler] != nil);
     return prepared.results;
@@ -311,7 +311,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
                                                 resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                          executionDescriptor:
                                              (MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
+  auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   const bool waits = [executionDescriptor waitUntilCompleted];
   if (waits && [executionDescriptor scheduledHandler] == nil) {
     // A waiting caller does the work itself; a handler, if there is one, gets the failure.
@@ -321,7 +321,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
     else deliver_now(commandQueue, [&] { completed(prepared.results, error_of(status)); });
     return prepared.results;
   }
-  id<MTLCommandBuffer> buffer = commit_run(commandQueue, prepared, executionDescriptor);
+  id<MTLCommandBuffer> buffer = commit_run(commandQueue, std::move(prepared), executionDescriptor);
   if (waits) {
     [buffer waitUntilCompleted];
     require_success(buffer, [executionDescriptor completionHandler] != nil);
@@ -333,8 +333,8 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
                                            inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                           resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                    executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const auto prepared = prepare(impl_of(self), owner_of(commandBuffer), inputsArray, resultsArray, executionDescriptor);
-  encode_run(commandBuffer, prepared, executionDescriptor);
+  auto prepared = prepare(impl_of(self), owner_of(commandBuffer), inputsArray, resultsArray, executionDescriptor);
+  encode_run(commandBuffer, std::move(prepared), executionDescriptor);
   return prepared.results;
 }
 

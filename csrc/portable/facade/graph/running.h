@@ -34,7 +34,7 @@ struct Prepared {
 host::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const host::EventList& events);
 // Adds a run to a command buffer, with the handlers of the descriptor.
 template <class Results, class Descriptor>
-void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor);
+void encode_run(id<MTLCommandBuffer> buffer, Prepared<Results> prepared, Descriptor* descriptor);
 // The executables of a compilation descriptor, which may be nil; raises for objects that are no executables.
 runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor);
 // The precision that it allows for products, as the attribute; empty for float32 and for nil.
@@ -52,7 +52,7 @@ const host::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
 const host::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
 
 template <class Results, class Descriptor>
-void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor) {
+void encode_run(id<MTLCommandBuffer> buffer, Prepared<Results> prepared, Descriptor* descriptor) {
   Results* results = prepared.results;
   const auto scheduled = [descriptor scheduledHandler];
   const auto completed = [descriptor completionHandler];
@@ -71,7 +71,7 @@ void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, 
   const bool waits = condition != nullptr || events.has_waits() || !prepared.run.returns_at_once();
   encode_on_stream(
       buffer,
-      [run = prepared.run, events, condition](device::Stream& stream, device::Outcome& outcome) {
+      [run = std::move(prepared.run), events, condition](device::Stream& stream, device::Outcome& outcome) {
         run(stream, outcome, events, condition);
       },
       waits);

@@ -61,6 +61,12 @@ void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std:
   if (!delivered) then();
 }
 
+void in_pool(ir::Callable commands) {
+  @autoreleasepool {
+    commands();
+  }
+}
+
 }  // namespace
 
 namespace alloy::facade {
@@ -68,7 +74,7 @@ namespace alloy::facade {
 id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Permit> permit,
                                         MTLCommandBufferDescriptor* descriptor) {
   AlloyCommandBuffer* buffer = [AlloyCommandBuffer new];
-  buffer->_commands = new std::shared_ptr<runtime::CommandList>(std::make_shared<runtime::CommandList>());
+  buffer->_commands = new std::shared_ptr<runtime::CommandList>(std::make_shared<runtime::CommandList>(in_pool));
   buffer->_queue = [queue retain];
   buffer->_permit = permit.release();
   buffer->_retainedReferences = descriptor ? [descriptor retainedReferences] : YES;
@@ -79,12 +85,7 @@ id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_p
 namespace {
 
 void add(AlloyCommandBuffer* buffer, runtime::CommandList::Command command, bool waits = true) {
-  auto in_pool = [command = std::move(command)](device::Stream& stream, device::Outcome& outcome) {
-    @autoreleasepool {
-      command(stream, outcome);
-    }
-  };
-  if (!commands_of(buffer)->add(std::move(in_pool), waits)) {
+  if (!commands_of(buffer)->add(std::move(command), waits)) {
     raise_invalid(@"[MTLCommandBuffer] Nothing can be encoded after commit.");
   }
 }
@@ -224,14 +225,14 @@ LABEL(_label)
   require_no_encoder(self, @"commit");
   // The buffer lives until its last handler has returned.
   Retained<AlloyCommandBuffer*> buffer(self);
-  runtime::CommandList::Observer observer;
-  observer.on_scheduled = [buffer] {
+  runtime::CommandList::Observer observer = [buffer](runtime::CommandList::Phase phase) {
+    const bool begins = phase == runtime::CommandList::Phase::kScheduled;
+    if (begins && buffer.get()->_scheduledHandlers == nil) return;
     @autoreleasepool {
-      deliver_handlers(buffer.get(), buffer.get()->_scheduledHandlers, [] {});
-    }
-  };
-  observer.on_finished = [buffer] {
-    @autoreleasepool {
+      if (begins) {
+        deliver_handlers(buffer.get(), buffer.get()->_scheduledHandlers, [] {});
+        return;
+      }
       delete std::exchange(buffer.get()->_permit, nullptr);
       // Handlers are called even if the owner releases the buffer first.
       deliver_handlers(buffer.get(), buffer.get()->_completedHandlers,
