@@ -1,6 +1,8 @@
 // The texts of the CUDA device: what ops become, and what they share. tests/python/device/test_cuda.py compiles all.
 #include "cuda/codegen/code.h"
+#include "cuda/codegen/copies.h"
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/merged.h"
 
 #include "graph_builder.h"
 
@@ -101,6 +103,16 @@ TEST(Codegen, ProductsReadFloatsOfTwoBytesAndAsManyNeighboursAsDivideARow) {
       << narrow;
   EXPECT_TRUE(has(narrow, "PackedPlaces<1>")) << narrow;
   EXPECT_TRUE(has(body_of(DType::float32, 512, 520), "StackedMatrix<0, float, true, 4>"));
+}
+
+// A name stands for a function in all programs, so everything that the driver reads of a function is in it.
+TEST(Codegen, FunctionsThatDifferOnlyInTheirClusterHaveTwoNames) {
+  using namespace cuda;
+  const auto name = [](size_t bytes) {
+    return name_of(merged({{&copying(1, CopiesOf::kResults, bytes), Waiting::kAll}, {&ending(), Waiting::kAll}}));
+  };
+  EXPECT_EQ(name(16), name(32));
+  EXPECT_NE(name(16), name(1 << 20));
 }
 
 TEST(Codegen, WhatHasNoElementsIsNotLaunched) { EXPECT_TRUE(code_of_sum({0, 3}, {1}).launches.empty()); }

@@ -62,7 +62,7 @@ uint64_t hash_of(std::string_view bytes) {
 }
 
 std::string name_of(const Launch& launch) {
-  std::string text = bounds_of(launch) + text_of(launch);
+  std::string text = bounds_of(launch) + cluster_of(launch) + text_of(launch);
   for (const char* library : launch.libraries) text += library;
   for (const std::string& function : launch.functions) text += function;
   char name[32];

@@ -38,12 +38,15 @@ __device__ inline void copy_arrays(char* const* p, int count, bool by_last_first
   }
 }
 
-// The host sees all that was written before it sees the count.
+// The host sees all that was written before it sees the count. One thread counts.
+__device__ inline u64 next_count(const u64* count) { return first_index() == 0 ? *count + 1 : 0; }
+__device__ inline void tell_host(u64* count, volatile u64* over, u64 ended) {
+  if (first_index() == 0) *over = *count = ended;
+}
 __device__ inline void end_run(u64* count, volatile u64* over) {
-  if (first_index() != 0) return;
-  const u64 ended = *count + 1;
-  __threadfence_system();
-  *over = *count = ended;
+  const u64 ended = next_count(count);
+  if (first_index() == 0) __threadfence_system();
+  tell_host(count, over, ended);
 }
 )cuda";
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "cuda/codegen/copies.h"
+
 namespace alloy::cuda {
 
 bool is_small(const Launch& launch) {
@@ -23,6 +25,14 @@ Launch merged(const std::vector<MergedPart>& parts) {
   for (const auto& [launch, waiting] : parts) {
     for (const char* library : launch->libraries) {
       if (libraries.insert(library).second) all.libraries.push_back(library);
+    }
+    if (launch == &ending() && waiting == Waiting::kAll && !all.body.empty()) {
+      // The count is read before the barrier, each block waits until the host sees what it wrote, and all wait at once.
+      const std::string first = std::to_string(all.pointers.size()), second = std::to_string(all.pointers.size() + 1);
+      all.body += "  const u64 ended = next_count((const u64*)p[" + first + "]);\n  barrier_for_host();\n" +
+                  "  tell_host((u64*)p[" + first + "], (volatile u64*)p[" + second + "], ended);\n";
+      all.pointers.insert(all.pointers.end(), launch->pointers.begin(), launch->pointers.end());
+      continue;
     }
     const std::string function = "inner_" + name_of(*launch);
     if (functions.insert(function).second) {

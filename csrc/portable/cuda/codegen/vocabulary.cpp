@@ -397,6 +397,13 @@ __device__ inline void wait_for_cluster() { __syncthreads(); }
 __device__ inline void cluster_barrier() { __syncthreads(); }
 __device__ inline void begin_launch() {}
 #endif
+// The host, too, sees what the threads wrote before.
+__device__ inline void barrier_for_host() {
+  __syncthreads();
+  if (threadIdx.x == 0) __threadfence_system();
+  __syncwarp();
+  wait_for_cluster();
+}
 )cuda";
 
 }  // namespace alloy::cuda
