@@ -3,6 +3,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <thread>
 #include <utility>
 
 namespace alloy::cuda {
@@ -77,6 +78,12 @@ void Stream::follow(const host::FenceRef& fence) {
   if (!fence || fence == last_) return;
   if (const auto own = std::dynamic_pointer_cast<Fence>(fence)) own->precede(timeline());
   else fence->wait();
+}
+
+// Small steps come every few microseconds, and to be woken takes as long.
+std::chrono::microseconds Stream::awake() const {
+  constexpr unsigned kThreads = 3;  // the one that submits, watch_ and the one for handlers
+  return std::chrono::microseconds(std::thread::hardware_concurrency() > kThreads ? 50 : 0);
 }
 
 void Stream::add_run(device::Outcome& outcome) {

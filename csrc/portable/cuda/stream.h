@@ -22,6 +22,7 @@ class Stream final : public device::Stream {
   }
   host::FenceRef fence() override;
   void follow(const host::FenceRef& fence) override;
+  std::chrono::microseconds awake() const override;
 
   // Of the runs. Made by the first call: a queue may be made where the driver cannot be used. Throws as Timeline does.
   Timeline& timeline();
@@ -34,8 +35,7 @@ class Stream final : public device::Stream {
   std::shared_ptr<Timeline> timeline_;
   uint64_t begun_ = 0;  // runs
   host::WorkQueue items_;
-  // Calls what fences are given. Submissions of small steps come every few microseconds.
-  const std::shared_ptr<host::WorkQueue> watch_ = std::make_shared<host::WorkQueue>(std::chrono::microseconds(50));
+  const std::shared_ptr<host::WorkQueue> watch_ = std::make_shared<host::WorkQueue>(awake());  // calls fences' actions
   std::shared_ptr<Fence> last_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -86,6 +87,9 @@ class Stream {
   virtual host::FenceRef fence() { return nullptr; }
   // Lets what begins on the device from now on wait for the fence, which may be another stream's.
   virtual void follow(const host::FenceRef& fence) { host::wait_for(fence); }
+
+  // For how long the threads that serve the stream look for more work before they sleep.
+  virtual std::chrono::microseconds awake() const { return {}; }
 };
 
 // Counters of a device. They may be read at any time, and are exact when the device's streams are idle.

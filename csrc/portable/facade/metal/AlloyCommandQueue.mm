@@ -14,7 +14,7 @@ namespace {
 struct QueueParts {
   std::unique_ptr<device::Stream> stream;
   std::shared_ptr<runtime::InFlight> uncompleted;
-  host::WorkQueue handlers;
+  host::WorkQueue handlers{stream->awake()};
   std::atomic<bool> has_delivered{false};
 };
 
