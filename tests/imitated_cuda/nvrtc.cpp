@@ -143,10 +143,6 @@ static inline void end_copies() {}
 template <int BUT>
 static inline void wait_for_copies() {}
 
-static inline float with_half_of_last_bit(float x) {
-  const int bits = x != x ? 0x7fffffff : __float_as_int(x), sum = (int)((unsigned)bits + 0x1000u);
-  return __int_as_float(sum > bits ? sum : bits);
-}
 static inline float in_tf32(float x) { return __uint_as_float(__float_as_uint(x) & 0xffffe000u); }
 // The threads of each warp exchange their fragments. Calls use two places in turn, so one barrier is enough.
 static inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragment& b) {

@@ -393,6 +393,25 @@ def check_products():
                     np.testing.assert_allclose(next(fused).astype(float)[known], rounded[known], close, close)
 
 
+def check_tf32():
+    """TF32 numbers stay what they are, and others move by at most 0.73 of the last of 10 bits, as often up as down."""
+
+    def multiplied(a, b):
+        graph = al.Graph(precision="tf32")
+        x, y = graph.placeholder(a.shape), graph.placeholder(b.shape)
+        return graph.compile([x, y], [x @ y])(a, b)[0]
+
+    # Their sums are whole numbers that float32 has.
+    a, b = (rng.integers(-2047, 2048, shape).astype(np.float32) for shape in ((96, 3), (3, 80)))
+    np.testing.assert_array_equal(multiplied(a, b), a.astype(float) @ b)
+    one = np.eye(64, dtype=np.float32)
+    given = (2 ** rng.uniform(-60, 60, (2048, 64)) * rng.choice([-1, 1], (2048, 64))).astype(np.float32)
+    for moved in multiplied(given, one), multiplied(one, given[:64]):
+        wide = given[: len(moved)].astype(float)
+        assert (abs(moved - wide) <= 0.73 * 2.0**-10 * 2 ** np.floor(np.log2(abs(wide)))).all()
+    assert abs(((multiplied(given, one) - given) / given.astype(float)).mean()) < 2.0**-10 / 100
+
+
 # Elementwise ops of arrays so large that a thread computes several elements, and of others; what broadcasts, by shapes.
 CHAINS = [
     ((512, 256), [(256,), (512, 1), ()]),
@@ -505,6 +524,7 @@ if __name__ == "__main__":
     check_rows()
     check_loss()
     check_products()
+    check_tf32()
     check_chains()
     check_updates()
     check_adam()
