@@ -58,7 +58,11 @@ class Executor::Merging {
 
   // Those of a whole run.
   std::vector<Prepared> run(const std::vector<Step>& steps) {
-    for (const Prepared& one : executor_.before_) feeds_ = append(one, 0, Waiting::kNone, {});
+    std::vector<size_t> copied;
+    for (const Prepared& one : executor_.before_) {
+      copied = {append(one, 0, Waiting::kNone, copied)};  // what follows the last copies follows all
+      feeds_ = copied[0];
+    }
     awaits_feeds_ = feeds_.has_value();
     for (size_t i = 0; i < steps.size(); ++i) add(steps[i], i, steps);
     const std::vector<size_t> ends = ends_of_all();

@@ -34,6 +34,8 @@ class Fence final : public host::Fence, public std::enable_shared_from_this<Fenc
   }
 
   void precede(const Timeline& next) const { timeline_->precede(next, number_); }
+  // False for a run that failed: only is_over() asks the driver.
+  bool has_ended() const { return timeline_->over() >= number_; }
 
  private:
   // The outcome may be gone once somebody knows that the run is over, so only the first to know tells a failure.
@@ -70,7 +72,7 @@ Timeline& Stream::timeline() {
 
 // A fence that is over is told, too, while an action of an earlier one is at work: nothing may overtake that.
 host::FenceRef Stream::fence() {
-  if (last_ && last_->is_over() && watch_->run_if_idle([] {})) last_.reset();
+  if (last_ && last_->has_ended() && last_->is_over() && watch_->run_if_idle([] {})) last_.reset();
   return last_;
 }
 

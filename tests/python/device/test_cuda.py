@@ -307,6 +307,29 @@ def test_a_loop_of_known_length_is_one_launch(tmp_path):
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+# More feeds and results than one launch copies, and than launches that become one do.
+MANY = """
+    import numpy as np
+    import alloy as al
+    graph, count = al.Graph(), 450
+    feeds = [graph.placeholder((5,)) for _ in range(count)]
+    variables = [graph.variable(np.zeros(5, np.float32)) for _ in range(count)]
+    updates = [graph.assign(v, x) for v, x in zip(variables, feeds)]
+    step = graph.compile(feeds, [x + 1.0 for x in feeds], updates=updates)
+    for turn in range(1, 3):
+        given = [np.full(5, 1000 * turn + i, np.float32) for i in range(count)]
+        for x, y, v in zip(given, step(*given), graph.read_variables(variables)):
+            np.testing.assert_array_equal(y, x + 1)
+            np.testing.assert_array_equal(v, x)
+    print("end")
+"""
+
+
+def test_a_step_of_hundreds_of_feeds(tmp_path):
+    done = program(MANY, env=with_imitation(tmp_path), seconds=120)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 FORKED = """
     import os
     import numpy as np
