@@ -36,6 +36,17 @@ void for_each_place(const std::vector<Step>& steps, const F& f) {
 // The most launches that the turns of a loop are made to. The host counts longer loops.
 constexpr size_t kMostOfLoop = 10'000;
 
+// Room behind the arena for the predicates of conditionals: regions may overwrite them while they are still asked.
+void reserve_predicates(std::vector<Step>& steps, size_t& bytes) {
+  for (Step& step : steps) {
+    if (step.kind == Step::Kind::kIf) {
+      step.scratch = bytes;
+      bytes += ir::round_up(step.bytes, kAlignment);
+    }
+    for (std::vector<Step>& region : step.regions) reserve_predicates(region, bytes);
+  }
+}
+
 size_t counters_of(const Step& step) {
   return step.kind == Step::Kind::kCall ? static_cast<const Kernel&>(*step.kernel).code().counters : 0;
 }
@@ -51,7 +62,7 @@ std::vector<T*> pointers_to(std::vector<T>& all) {
 
 // Makes the launches of a run of the single ones. Neighbours that are small become one, with a barrier before each step
 // that follows one behind the last barrier; among steps of one block, a barrier of that block is enough. The launches
-// of a loop come once for each turn.
+// of a loop come once for each turn, and those of both regions of a conditional ask first if theirs is taken.
 class Executor::Merging {
  public:
   explicit Merging(Executor& executor) : executor_(executor) {}
@@ -79,7 +90,7 @@ class Executor::Merging {
   }
 
  private:
-  // Those of a loop's region, which end before anything else begins.
+  // Those of a region, which end before anything else begins.
   std::vector<Prepared> of_region(const std::vector<Step>& steps) {
     for (size_t i = 0; i < steps.size(); ++i) add(steps[i], i, steps);
     end_small();
@@ -91,8 +102,8 @@ class Executor::Merging {
     if (std::any_of(step.results.begin(), step.results.end(), is(Place::Kind::kResult))) last_result_ = i;
     Waiting waiting = Waiting::kNone;
     std::vector<size_t> others;
-    const bool is_loop = step.kind == Step::Kind::kLoop;  // its regions may read feeds
-    if (feeds_ && (is_loop || std::any_of(step.operands.begin(), step.operands.end(), is(Place::Kind::kFeed)))) {
+    const bool has_regions = step.kind == Step::Kind::kLoop || step.kind == Step::Kind::kIf;  // which may read feeds
+    if (feeds_ && (has_regions || std::any_of(step.operands.begin(), step.operands.end(), is(Place::Kind::kFeed)))) {
       others.push_back(*feeds_);
       if (awaits_feeds_) waiting = Waiting::kAll;
     }
@@ -102,8 +113,11 @@ class Executor::Merging {
       else if (before >= first_of_block_) waiting = std::max(waiting, Waiting::kBlock);
     }
     std::vector<size_t>& ends = ends_.emplace_back();
-    if (is_loop) {
-      ends = add_loop(step, std::move(others));
+    if (has_regions) {
+      end_small();
+      std::sort(others.begin(), others.end());
+      others.erase(std::unique(others.begin(), others.end()), others.end());
+      ends = step.kind == Step::Kind::kIf ? add_branches(step, std::move(others)) : add_loop(step, std::move(others));
       return;
     }
     const auto found = executor_.prepared_.find(&step);
@@ -117,16 +131,40 @@ class Executor::Merging {
 
   // Adds the launches of all turns, each behind the whole turn before it; returns the positions of the last ends.
   std::vector<size_t> add_loop(const Step& loop, std::vector<size_t> others) {
-    end_small();
     const std::vector<Step>& asking = loop.regions[0];
     const bool only_asks = asking.size() == 1 && asking[0].results == loop.operands;
     const std::vector<Prepared> first = only_asks ? std::vector<Prepared>() : Merging(executor_).of_region(asking),
                                 turn = Merging(executor_).of_region(loop.regions[1]);
-    std::sort(others.begin(), others.end());
-    others.erase(std::unique(others.begin(), others.end()), others.end());
     others = add_region(first, std::move(others));
     for (size_t i = 0; i < *loop.trip_count; ++i) others = add_region(first, add_region(turn, std::move(others)));
     return others;
+  }
+
+  // Adds a copy of the predicate, and then the launches of both regions, side by side; returns the positions of the
+  // last ends.
+  std::vector<size_t> add_branches(const Step& step, const std::vector<size_t>& others) {
+    const Address predicate{Base::kArena, 0, step.scratch};
+    const std::vector<Prepared> copy{
+        executor_.prepared(copying(1, CopiesOf::kStep, step.bytes),
+                           {executor_.address_of(step.operands[0]), predicate, {Base::kZero, 0, step.bytes}})};
+    const std::vector<size_t> copied = add_region(copy, others);
+    std::vector<size_t> ends;
+    for (const bool wanted : {true, false}) {
+      std::vector<Prepared> region = Merging(executor_).of_region(step.regions[wanted ? 0 : 1]);
+      for (Prepared& one : region) {
+        const Launch& launch = executor_.merged_.emplace_back(predicated(*one.launch, step.bytes, wanted));
+        one.addresses.push_back(predicate);
+        PreparedLaunch made = executor_.prepared(launch, one.addresses).made;
+        made.follows = std::move(one.made.follows);
+        one.launch = &launch;
+        one.made = std::move(made);
+      }
+      const std::vector<size_t> own = add_region(region, copied);
+      ends.insert(ends.end(), own.begin(), own.end());
+    }
+    std::sort(ends.begin(), ends.end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    return ends;
   }
 
   // Adds launches behind `others`; returns the positions of those that none of them follows.
@@ -254,6 +292,7 @@ device::Plan Executor::with_room(device::Plan plan, std::vector<Exchanged>& feed
       plan.arena_bytes += ir::round_up(one.bytes, kAlignment);
     }
   }
+  reserve_predicates(plan.steps, plan.arena_bytes);
   plan.packed_weights_offset += plan.arena_bytes - begin;  // it is scratch of all kernels; a GPU packs no weights
   size_t counters = 0;
   device::for_each_action(plan.steps, [&](const Step& step) { counters += counters_of(step); });
@@ -373,8 +412,13 @@ std::optional<size_t> Executor::launches_of(const std::vector<Step>& steps) cons
         count += all;
         break;
       }
-      case Step::Kind::kHostCall:
-      case Step::Kind::kIf: return std::nullopt;
+      case Step::Kind::kIf: {
+        const std::optional<size_t> first = launches_of(step.regions[0]), second = launches_of(step.regions[1]);
+        if (!first || !second) return std::nullopt;
+        count += 1 + *first + *second;
+        break;
+      }
+      case Step::Kind::kHostCall: return std::nullopt;
     }
   }
   return count;

@@ -35,7 +35,7 @@ struct Step {
   std::vector<Place> operands = {};  // the predicate of kIf and kLoop: `bytes` bytes, false if they are all zero
   std::vector<Place> results = {};
   size_t bytes = 0;
-  size_t scratch = 0;          // offset of the kernel's scratch in the arena
+  size_t scratch = 0;          // offset in the arena of the kernel's scratch, or for kIf, of what the device puts there
   const ir::Op* op = nullptr;  // the op of a call, or of one by the host
   std::array<std::vector<Step>, 2> regions = {};
   std::optional<size_t> trip_count = {};  // of kLoop: how often the second region runs, if that is known before a run

@@ -307,6 +307,49 @@ def test_a_loop_of_known_length_is_one_launch(tmp_path):
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+CONDITIONALS = """
+    import numpy as np
+    import alloy as al
+    rng = np.random.default_rng(0)
+    graph = al.Graph()
+    x, wide = graph.placeholder((6, 5)), graph.placeholder((90, 96))
+    w, count = graph.variable(np.ones((5, 5), np.float32)), graph.variable(np.zeros((), np.float32))
+    positive, is_large = al.sum(x) > 0, al.max(x) > 1.0
+    y = al.cond(positive, lambda: al.tanh(x @ w), lambda: x * 2.0 - 1.0)
+    z = al.cond(is_large, lambda: al.cond(al.min(x) < -1.0, lambda: y + 1.0, lambda: y - 1.0), lambda: y * 3.0)
+    sums = lambda: al.broadcast_to(al.sum(wide, axis=1), (90, 90))
+    square = al.cond(is_large, lambda: wide @ al.transpose(wide), sums)
+    turns = al.for_loop(0, 3, lambda i, v: al.cond(al.sum(v) > 9, lambda: v - 4.0, lambda: v + 1.0 + x), y)
+    updates = [graph.assign(w, al.cond(positive, lambda: w * 1.5, lambda: w)), graph.assign(count, count + 1.0)]
+    step = graph.compile([x, wide], [y, z, square, turns, al.sum(z)], updates=updates)
+    now, taken = np.ones((5, 5)), set()
+    for turn in range(16):
+        a = (rng.normal(size=(6, 5)) * rng.uniform(0.2, 1.5) + rng.uniform(-0.3, 0.3)).astype(np.float32)
+        b = rng.normal(size=wide.shape).astype(np.float32)
+        before = al.device_stats()["launches"]
+        results = step(a, b)
+        assert al.device_stats()["launches"] - before == 1
+        exact, other = a.astype(float), b.astype(float)
+        of_y = np.tanh(exact @ now) if a.sum() > 0 else exact * 2 - 1
+        of_z = (of_y + 1 if a.min() < -1 else of_y - 1) if a.max() > 1 else of_y * 3
+        product = other @ other.T if a.max() > 1 else np.broadcast_to(other.sum(1), (90, 90))
+        looped = of_y
+        for _ in range(3): looped = looped - 4 if looped.sum() > 9 else looped + 1 + exact
+        for result, wanted in zip(results, (of_y, of_z, product, looped, of_z.sum())):
+            np.testing.assert_allclose(result, wanted, rtol=2e-4, atol=2e-4)
+        if a.sum() > 0: now = now * 1.5
+        np.testing.assert_allclose(w.numpy(), now, rtol=1e-5)
+        taken.add((a.sum() > 0, a.max() > 1, a.min() < -1))
+    assert count.numpy() == 16 and len(taken) > 4, taken
+    print("end")
+"""
+
+
+def test_a_conditional_is_part_of_the_launch(tmp_path):
+    done = program(CONDITIONALS, env=with_imitation(tmp_path), seconds=120)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 # More feeds and results than one launch copies, and than launches that become one do.
 MANY = """
     import numpy as np

@@ -51,4 +51,14 @@ Launch merged(const std::vector<MergedPart>& parts) {
   return all;
 }
 
+// All blocks ask and do the same, so clusters may end here.
+Launch predicated(const Launch& launch, size_t bytes, bool wanted) {
+  Launch asking = launch;
+  const std::string predicate = "p[" + std::to_string(launch.pointers.size()) + "]";
+  asking.pointers.resize(launch.pointers.size() + 1);
+  asking.body = std::string(launch.waits_itself ? "  begin_launch();\n" : "") + "  if (is_true(" + predicate + ", " +
+                std::to_string(bytes) + ") != " + (wanted ? "true" : "false") + ") return;\n" + launch.body;
+  return asking;
+}
+
 }  // namespace alloy::cuda

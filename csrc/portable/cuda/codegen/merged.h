@@ -21,6 +21,9 @@ struct MergedPart {
 };
 // A launch that computes these, one after the other. Its pointers are theirs, in this order.
 Launch merged(const std::vector<MergedPart>& parts);
+// The same launch if a predicate of so many bytes, which are not all zero if it is true, is as wanted; else one that
+// does nothing. The predicate is the last pointer.
+Launch predicated(const Launch& launch, size_t bytes, bool wanted);
 // The most that are one launch, each of which takes up to a third of a second to compile; and the most pointers of one.
 inline constexpr size_t kMostParts = 24, kMostPointers = 4000;
 

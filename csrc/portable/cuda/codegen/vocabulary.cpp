@@ -397,6 +397,11 @@ __device__ inline void wait_for_cluster() { __syncthreads(); }
 __device__ inline void cluster_barrier() { __syncthreads(); }
 __device__ inline void begin_launch() {}
 #endif
+__device__ inline bool is_true(const char* predicate, int bytes) {
+  bool any = false;
+  for (int i = 0; i < bytes; ++i) any = any || predicate[i] != 0;
+  return any;
+}
 // The host, too, sees what the threads wrote before.
 __device__ inline void barrier_for_host() {
   __syncthreads();
