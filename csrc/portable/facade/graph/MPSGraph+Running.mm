@@ -81,13 +81,22 @@ void run_sync(id<MTLCommandQueue> queue, const GraphRun& prepared) {
   facade::raise_if_failed(facade::run_now(queue, prepared.run, host::EventList()));
 }
 
-void run_async(id<MTLCommandQueue> queue, GraphRun prepared, MPSGraphExecutionDescriptor* descriptor) {
+MPSGraphTensorDataDictionary* encode_into(id<MTLCommandBuffer> buffer, GraphRun prepared,
+                                          MPSGraphExecutionDescriptor* descriptor) {
+  encode_run(buffer, std::move(prepared.run), prepared.results, descriptor);
+  return prepared.results;
+}
+
+MPSGraphTensorDataDictionary* run_async(id<MTLCommandQueue> queue, GraphRun prepared,
+                                        MPSGraphExecutionDescriptor* descriptor) {
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
-  encode_run(buffer, std::move(prepared), descriptor);
+  MPSGraphTensorDataDictionary* results = encode_into(buffer, std::move(prepared), descriptor);
   [buffer commit];
-  if (![descriptor waitUntilCompleted]) return;
-  [buffer waitUntilCompleted];
-  require_success(buffer, [descriptor completionHandler] != nil);
+  if ([descriptor waitUntilCompleted]) {
+    [buffer waitUntilCompleted];
+    require_success(buffer, [descriptor completionHandler] != nil);
+  }
+  return results;
 }
 
 }  // namespace
@@ -153,10 +162,10 @@ FORWARD(MPSGraphTensorDataDictionary*, takes(runAsyncWithFeeds), sends(runAsyncW
                                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                             targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                          executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  GraphRun prepared =
-      prepare(self, owner_of(commandQueue), feeds, targetTensors, nil, targetOperations, executionDescriptor);
-  run_async(commandQueue, std::move(prepared), executionDescriptor);
-  return prepared.results;
+  return run_async(
+      commandQueue,
+      prepare(self, owner_of(commandQueue), feeds, targetTensors, nil, targetOperations, executionDescriptor),
+      executionDescriptor);
 }
 
 - (void)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
@@ -174,10 +183,10 @@ FORWARD(MPSGraphTensorDataDictionary*, takes(runAsyncWithFeeds), sends(runAsyncW
                                          targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                       targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                    executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  GraphRun prepared =
-      prepare(self, owner_of(commandBuffer), feeds, targetTensors, nil, targetOperations, executionDescriptor);
-  encode_run(commandBuffer, std::move(prepared), executionDescriptor);
-  return prepared.results;
+  return encode_into(
+      commandBuffer,
+      prepare(self, owner_of(commandBuffer), feeds, targetTensors, nil, targetOperations, executionDescriptor),
+      executionDescriptor);
 }
 
 - (void)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
@@ -185,9 +194,9 @@ FORWARD(MPSGraphTensorDataDictionary*, takes(runAsyncWithFeeds), sends(runAsyncW
              targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
             resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
           executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  encode_run(commandBuffer,
-             prepare(self, owner_of(commandBuffer), feeds, resultsDictionary, targetOperations, executionDescriptor),
-             executionDescriptor);
+  encode_into(commandBuffer,
+              prepare(self, owner_of(commandBuffer), feeds, resultsDictionary, targetOperations, executionDescriptor),
+              executionDescriptor);
 }
 
 @end

@@ -193,10 +193,10 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
 }
 
 // Encodes and commits one run; returns its command buffer.
-id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, Prepared<NSArray<MPSGraphTensorData*>> prepared,
+id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, runtime::Run run, NSArray<MPSGraphTensorData*>* results,
                                 MPSGraphExecutableExecutionDescriptor* descriptor) {
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
-  encode_run(buffer, std::move(prepared), descriptor);
+  encode_run(buffer, std::move(run), results, descriptor);
   [buffer commit];
   return buffer;
 }
@@ -297,7 +297,8 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, Prepared<NSArray<MPSG
                                     executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
   auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   if (has_handlers(executionDescriptor)) {
-    id<MTLCommandBuffer> buffer = commit_run(commandQueue, std::move(prepared), executionDescriptor);
+    id<MTLCommandBuffer> buffer =
+        commit_run(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
     wait_until_finished(buffer);
     require_success(buffer, [executionDescriptor completionHandler] != nil);
     return prepared.results;
@@ -321,7 +322,8 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, Prepared<NSArray<MPSG
     else deliver_now(commandQueue, [&] { completed(prepared.results, error_of(status)); });
     return prepared.results;
   }
-  id<MTLCommandBuffer> buffer = commit_run(commandQueue, std::move(prepared), executionDescriptor);
+  id<MTLCommandBuffer> buffer =
+      commit_run(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
   if (waits) {
     [buffer waitUntilCompleted];
     require_success(buffer, [executionDescriptor completionHandler] != nil);
@@ -334,7 +336,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, Prepared<NSArray<MPSG
                                           resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                    executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
   auto prepared = prepare(impl_of(self), owner_of(commandBuffer), inputsArray, resultsArray, executionDescriptor);
-  encode_run(commandBuffer, std::move(prepared), executionDescriptor);
+  encode_run(commandBuffer, std::move(prepared.run), prepared.results, executionDescriptor);
   return prepared.results;
 }
 

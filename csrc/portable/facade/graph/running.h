@@ -32,9 +32,9 @@ struct Prepared {
 // Runs on the stream of a queue, on the calling thread, after the work committed there before; returns the run's
 // status. Raises if the stream accepts no more work.
 host::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const host::EventList& events);
-// Adds a run to a command buffer, with the handlers of the descriptor.
+// Adds a run to a command buffer, with the handlers of the descriptor, which get the results.
 template <class Results, class Descriptor>
-void encode_run(id<MTLCommandBuffer> buffer, Prepared<Results> prepared, Descriptor* descriptor);
+void encode_run(id<MTLCommandBuffer> buffer, runtime::Run run, Results* results, Descriptor* descriptor);
 // The executables of a compilation descriptor, which may be nil; raises for objects that are no executables.
 runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor);
 // The precision that it allows for products, as the attribute; empty for float32 and for nil.
@@ -52,8 +52,7 @@ const host::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
 const host::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
 
 template <class Results, class Descriptor>
-void encode_run(id<MTLCommandBuffer> buffer, Prepared<Results> prepared, Descriptor* descriptor) {
-  Results* results = prepared.results;
+void encode_run(id<MTLCommandBuffer> buffer, runtime::Run run, Results* results, Descriptor* descriptor) {
   const auto scheduled = [descriptor scheduledHandler];
   const auto completed = [descriptor completionHandler];
   if (scheduled != nil) {
@@ -68,10 +67,10 @@ void encode_run(id<MTLCommandBuffer> buffer, Prepared<Results> prepared, Descrip
   }
   const host::EventList& events = events_of(descriptor);
   const auto condition = condition_of(buffer);
-  const bool waits = condition != nullptr || events.has_waits() || !prepared.run.returns_at_once();
+  const bool waits = condition != nullptr || events.has_waits() || !run.returns_at_once();
   encode_on_stream(
       buffer,
-      [run = std::move(prepared.run), events, condition](device::Stream& stream, device::Outcome& outcome) {
+      [run = std::move(run), events, condition](device::Stream& stream, device::Outcome& outcome) {
         run(stream, outcome, events, condition);
       },
       waits);
