@@ -27,8 +27,8 @@ struct QueueState;
 // member may be called from every thread. The destructor returns at once; submitted items still run.
 class WorkQueue {
  public:
-  // Before it sleeps, the thread looks for new items that long: to be woken takes its and the caller's time.
   WorkQueue() : WorkQueue(std::chrono::microseconds(0)) {}
+  // Before it sleeps, the thread looks for new items that long: to be woken takes its and the caller's time.
   explicit WorkQueue(std::chrono::microseconds awake);
   ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;

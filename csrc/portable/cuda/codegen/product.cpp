@@ -366,9 +366,9 @@ struct OfFloats {
 };
 
 // Factors rounded to TF32, with 10 bits behind the point. The tensor cores drop the rest: numbers whose logarithms are
-// spread evenly become smaller by 0.25 / ln 2 parts of 1024 on average, so a multiplication makes them larger by as much
-// before. That is less than the last bit, so TF32 numbers stay what they are, as infinities and NaN do, and no other is
-// further off than 0.73 of that bit. To the nearest number it would be 0.5, in twice as many instructions.
+// spread evenly become smaller by 0.25 / ln 2 parts of 1024 on average. So a multiplication makes them larger by as
+// much before. That is less than the last bit, so TF32 numbers stay what they are, as infinities and NaN do, and no
+// other is further off than 0.73 of that bit. To the nearest number it would be 0.5, in twice as many instructions.
 struct Rounded : OfFloats {
   Fragment x;
   __device__ Rounded() {}
