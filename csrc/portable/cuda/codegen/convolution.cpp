@@ -420,12 +420,14 @@ __device__ inline void convolve_weights_gradient(const T* g, const T* x, T* w, c
         const i64 pv = taken(image, of_v), ph = taken(image, of_h), pd = taken(image, of_d);
         const i64 at_d = d.place(pd, td), at_h = h.place(ph, th), at_v = v.place(pv, tv);
         is_there = is_there & d.holds(at_d) & h.holds(at_h) & v.holds(at_v);
-        of_result[e] = of_source[e] = 0;
-        if (!is_there) continue;
-        of_result[e] = load(g, image * c.result_image + out * c.result_channel + pd * d.result_step +
-                                   ph * h.result_step + pv * v.result_step);
-        of_source[e] = load(x, image * c.source_image + (group * c.channels + in) * c.source_channel +
-                                   at_d * d.source_step + at_h * h.source_step + at_v * v.source_step);
+        const i64 in_result = image * c.result_image + out * c.result_channel + pd * d.result_step +
+                              ph * h.result_step + pv * v.result_step;
+        const i64 in_source = image * c.source_image + (group * c.channels + in) * c.source_channel +
+                              at_d * d.source_step + at_h * h.source_step + at_v * v.source_step;
+        // Branches would part the reads. The source may be empty.
+        of_result[e] = load(g, is_there ? in_result : 0);
+        of_source[e] = load(is_there ? x : g, is_there ? in_source : 0);
+        if (!is_there) of_result[e] = of_source[e] = 0;
       }
 #pragma unroll
       for (int e = 0; e < kAtOnce; ++e) sum += of_result[e] * of_source[e];

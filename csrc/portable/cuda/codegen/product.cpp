@@ -545,8 +545,10 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
     begin_launch();
 #pragma unroll 1
     for (int i = 0; i < kStages - 1; ++i) {
-      left.load(of_left + i * kBytes);
-      right.load(of_right + i * kBytes);
+      if (i < steps) {
+        left.load(of_left + i * kBytes);
+        right.load(of_right + i * kBytes);
+      }
       end_copies();
     }
     unsigned used = 0, unused = (kStages - 1) * kBytes;

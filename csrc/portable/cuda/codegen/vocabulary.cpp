@@ -386,9 +386,10 @@ __device__ inline void cluster_barrier() {
   __syncwarp();
   wait_for_cluster();
 }
-// Waits for the launches that this one follows. Those that follow it may begin, and wait, when all of its blocks have.
+// Waits for the launches that this one follows. Those that follow it may begin, and wait, when all of its blocks have
+// waited: if several in a row began before, they would slow down the one that works.
 __device__ inline void begin_launch() {
-  asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.wait;\ngriddepcontrol.launch_dependents;" ::: "memory");
 }
 #else
 #define ALLOY_CLUSTER(blocks, rows)
