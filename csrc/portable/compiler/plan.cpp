@@ -4,7 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "compiler/edges.h"
+#include "compiler/early_copies.h"
 #include "compiler/items.h"
 #include "compiler/offsets.h"
 #include "compiler/uses.h"
@@ -54,7 +54,7 @@ class Planner {
     size_t first = 0;
     plan_.steps = emit(first);
     emit_copies_out();
-    if (device_.lanes() > 1) find_edges(plan_);
+    if (device_.lanes() > 1) copy_early(plan_, device_.alignment());
     return std::move(plan_);
   }
 

@@ -749,6 +749,19 @@ TEST(Plan, AVariableIsWrittenOnceItsOldValueWasRead) {
             "if {cos} {copy}, exp<0");
 }
 
+// The gradient of the weights, which becomes their new value, need not wait for the other product.
+TEST(Plan, AProductReadsACopyOfASmallVariableThatIsUpdated) {
+  for (const int64_t size : {8, 128, 160}) {
+    Graph graph;
+    const Value x = placeholder(graph, f32({size, size})), v = variable(graph, f32({size, size}));
+    const Value y = graph.value(OpCode::matmul, {x, v}), back = graph.value(OpCode::matmul, {y, v});
+    Op* update = assign(graph, v, graph.value(OpCode::matmul, {x, y}));
+    EXPECT_EQ(outline({{x, x.type()}}, {back}, {update}),
+              size == 160 ? "matmul, matmul<0, matmul<0 1" : "copy, matmul, matmul<0 1, matmul<0 1")
+        << size;
+  }
+}
+
 // The third step uses the first one's scratch again.
 TEST(Plan, StepsThatMayRunAtOnceHaveScratchOfTheirOwn) {
   Graph graph;
