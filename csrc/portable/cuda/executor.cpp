@@ -312,11 +312,10 @@ void Executor::upload_constants() {
   if (bytes == 0) return;
   constants_ = device_.allocate(bytes);
   if (!constants_) throw std::bad_alloc();
-  std::vector<std::byte> all(bytes);
-  for (size_t i = 0; i < plan_.constants.size(); ++i) {
-    std::copy_n(plan_.constants[i].data(), plan_.constants[i].size(), all.data() + constant_offsets_[i]);
+  for (size_t i = 0; i < plan_.constants.size(); ++i) {  // no transfers that count: part of the program
+    const device::ConstantBytes& constant = plan_.constants[i];
+    copies_.write(constants_->address() + constant_offsets_[i], constant.data(), constant.size());
   }
-  copies_.write(constants_->address(), all.data(), bytes);  // no transfer that counts: part of the program
   next_counters_ = constants_->address() + constant_offsets_.back();
 }
 
