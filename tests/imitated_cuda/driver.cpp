@@ -573,8 +573,19 @@ int cuGraphAddDependencies_v2(Graph*, OwnNode* const* from, OwnNode* const* to, 
   for (size_t i = 0; i < count; ++i) to[i]->before.push_back(from[i]);
   return 0;
 }
+// Refuses edges that follow from others: a GPU is slower with them.
 int cuGraphInstantiateWithFlags(Graph** made, Graph* graph, unsigned long long) {
   MAY_FAIL;
+  constexpr size_t kMost = 1000;
+  std::map<const OwnNode*, std::set<const OwnNode*>> behind;  // all nodes that each is behind
+  for (const std::unique_ptr<OwnNode>& node : *graph) {
+    if (graph->size() > kMost) break;
+    std::set<const OwnNode*>& own = behind[node.get()];
+    for (const OwnNode* const before : node->before) own.insert(behind[before].begin(), behind[before].end());
+    for (const OwnNode* const before : node->before) {
+      if (!own.insert(before).second) return kInvalidHandle;
+    }
+  }
   *made = graph;
   return 0;
 }
