@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "compiler/edges.h"
 #include "ir/rounding.h"
@@ -22,11 +21,11 @@ struct Read {
   size_t step, operand;
 };
 
-// A variable, the product's reads of it, and the first step that writes it.
+// A variable, products' reads of it, and the first step that writes it.
 struct Update {
   Place variable;
-  size_t bytes, writer;
-  std::vector<Read> reads;
+  size_t bytes = 0, writer = 0;
+  std::vector<Read> reads = {};
 };
 
 bool is_product(const ir::Op& op) {
@@ -37,28 +36,34 @@ bool is_product(const ir::Op& op) {
          });
 }
 
-bool writes(const Step& step, const Place& variable) {
-  if (std::find(step.results.begin(), step.results.end(), variable) != step.results.end()) return true;
-  return std::any_of(step.regions.begin(), step.regions.end(), [&](const std::vector<Step>& region) {
-    return std::any_of(region.begin(), region.end(), [&](const Step& inner) { return writes(inner, variable); });
-  });
+// Calls f for the places that the step or those in its regions write.
+template <class F>
+void for_each_written(const Step& step, const F& f) {
+  for (const Place& place : step.results) f(place);
+  for (const std::vector<Step>& region : step.regions) {
+    for (const Step& inner : region) for_each_written(inner, f);
+  }
 }
 
 std::vector<Update> small_updates(const Plan& plan) {
-  std::vector<Update> updates;
-  for (size_t v = 0; v < plan.variables.size(); ++v) {
-    Update update{{Place::Kind::kVariable, v}, 0, 0, {}};
-    while (update.writer < plan.steps.size() && !writes(plan.steps[update.writer], update.variable)) {
-      const Step& step = plan.steps[update.writer];
-      for (size_t i = 0; step.kind == Step::Kind::kCall && is_product(*step.op) && i < step.operands.size(); ++i) {
-        if (step.operands[i] != update.variable) continue;
-        update.reads.push_back({update.writer, i});
-        update.bytes = step.op->operands[i].type().byte_count();
-      }
-      ++update.writer;
+  std::vector<Update> all, updates;
+  for (size_t v = 0; v < plan.variables.size(); ++v) all.push_back({{Place::Kind::kVariable, v}});
+  std::vector<bool> is_written(all.size());
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = plan.steps[s];
+    for_each_written(step, [&](const Place& place) {
+      if (place.kind != Place::Kind::kVariable || is_written[place.index]) return;
+      is_written[place.index] = true;
+      Update& update = all[place.index];
+      update.writer = s;
+      if (update.bytes > 0 && update.bytes <= kMostBytes) updates.push_back(std::move(update));
+    });
+    for (size_t i = 0; step.kind == Step::Kind::kCall && i < step.operands.size(); ++i) {
+      const Place& place = step.operands[i];
+      if (place.kind != Place::Kind::kVariable || is_written[place.index] || !is_product(*step.op)) continue;
+      all[place.index].bytes = step.op->operands[i].type().byte_count();
+      all[place.index].reads.push_back({s, i});
     }
-    if (update.writer == plan.steps.size() || update.bytes == 0 || update.bytes > kMostBytes) continue;
-    updates.push_back(std::move(update));
   }
   return updates;
 }
@@ -92,6 +97,7 @@ void copy_early(Plan& plan, size_t alignment) {
   std::vector<Update> copied;
   size_t bytes = 0;
   for (const Update& update : updates) {
+    if (bytes > kMostOfAll) break;
     const std::vector<bool> is_before = before(plan.steps, update.writer);
     Update own = update;
     std::erase_if(own.reads, [&](const Read& read) { return is_before[read.step]; });
