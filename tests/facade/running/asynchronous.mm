@@ -185,6 +185,54 @@ TEST(queues_that_wait_for_each_other_in_turn) {
   [there release];
 }
 
+// A buffer of one queue waits for an event that a buffer of another one signals behind a slow run.
+TEST(a_buffer_waits_for_a_slow_run_of_another_queue) {
+  const Pipeline p(96, 8);
+  MPSGraphTensorData *x = tensor_data(Array(p.shape)), *y = tensor_data(Array(p.shape)),
+                     *z = tensor_data(Array(p.shape));
+  id<MTLSharedEvent> event = [[the_device() newSharedEvent] autorelease];
+  for (int i = 1; i <= 50; ++i) {
+    @autoreleasepool {
+      fill(x, static_cast<float>(i));
+      MPSCommandBuffer *computes = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()],
+                       *follows = [MPSCommandBuffer commandBufferFromCommandQueue:other_queue()];
+      [p.computes encodeToCommandBuffer:computes inputsArray:list(x) resultsArray:list(y) executionDescriptor:nil];
+      [computes encodeSignalEvent:event value:static_cast<uint64_t>(i)];
+      [follows encodeWaitForEvent:event value:static_cast<uint64_t>(i)];
+      [p.follows encodeToCommandBuffer:follows inputsArray:list(y) resultsArray:list(z) executionDescriptor:nil];
+      [computes commit];
+      [follows commit];
+      [follows waitUntilCompleted];
+      CHECK(holds(z, Pipeline::answer(static_cast<float>(i))));
+    }
+  }
+}
+
+// A view that does not lie as graphs want it is copied, once the run before has written its array.
+TEST(a_run_reads_a_view_of_what_the_run_before_it_writes) {
+  const Pipeline p(96, 8);
+  MPSGraphTensorData *x = tensor_data(Array(p.shape)), *y = tensor_data(Array(p.shape)),
+                     *z = tensor_data(Array(p.shape));
+  MPSNDArray* array = [y mpsndarray];
+  MPSNDArrayDescriptor* turned = [array descriptor];
+  [turned transposeDimension:0 withDimension:1];
+  for (int i = 1; i <= 50; ++i) {
+    @autoreleasepool {
+      fill(x, static_cast<float>(i));
+      MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:the_queue()];
+      MPSNDArray* view = [array arrayViewWithCommandBuffer:commands
+                                                descriptor:turned
+                                                  aliasing:MPSAliasingStrategyShallAlias];
+      MPSGraphTensorData* read = [[[MPSGraphTensorData alloc] initWithMPSNDArray:view] autorelease];
+      [p.computes encodeToCommandBuffer:commands inputsArray:list(x) resultsArray:list(y) executionDescriptor:nil];
+      [p.follows encodeToCommandBuffer:commands inputsArray:list(read) resultsArray:list(z) executionDescriptor:nil];
+      [commands commit];
+      [commands waitUntilCompleted];
+      CHECK(holds(z, Pipeline::answer(static_cast<float>(i))));
+    }
+  }
+}
+
 // ---- command buffers ----
 
 // A graph whose results tell in which order its runs came: y = x - s, which s becomes.
