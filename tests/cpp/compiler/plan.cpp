@@ -196,6 +196,7 @@ class Machine {
         ASSERT_FALSE(overlap(step.operands[0], step.bytes, step.results[0], step.bytes)) << "a copy onto itself";
         write(step.results[0], step.bytes, read(step.operands[0], step.bytes));
         break;
+      case Step::Kind::kHostCall: FAIL() << "no plan here has an op of the host";
       case Step::Kind::kIf: run_region(holds() ? 0 : 1); break;
       case Step::Kind::kLoop:
         for (run_region(0); holds() && !::testing::Test::HasFatalFailure(); run_region(0)) run_region(1);
@@ -674,6 +675,7 @@ std::string outline(const std::vector<Step>& steps) {
     switch (step.kind) {
       case Step::Kind::kCall: text += step.op->info().name; break;
       case Step::Kind::kCopy: text += "copy"; break;
+      case Step::Kind::kHostCall: text += "host call"; break;
       case Step::Kind::kIf: text += "if"; break;
       case Step::Kind::kLoop: text += "loop"; break;
     }
