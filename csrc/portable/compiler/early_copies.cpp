@@ -87,6 +87,7 @@ std::vector<bool> before(const std::vector<Step>& steps, size_t step) {
 
 void copy_early(Plan& plan, size_t alignment) {
   const std::vector<Update> updates = small_updates(plan);
+  if (updates.empty()) return find_edges(plan);
   const auto replace = [&](const std::vector<Read>& reads, const Place& place) {
     for (const Read& read : reads) plan.steps[read.step].operands[read.operand] = place;
   };
