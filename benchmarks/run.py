@@ -568,7 +568,8 @@ def main():
     # All processes started from here use only these cores: some frameworks count cores and cannot be told a number of
     # threads.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
-    workloads = arguments.workload or list(GPU_WORKLOADS if arguments.device == "cuda" else WORKLOADS)
+    usual = list(GPU_WORKLOADS if arguments.device == "cuda" else WORKLOADS)
+    workloads = arguments.workload or usual
     whole = workloads == list(WORKLOADS)
     results = {
         "machine": gpu() | machine() if arguments.device == "cuda" else machine(),
@@ -586,7 +587,8 @@ def main():
             results |= {
                 "versions": bench.versions(),
                 "unavailable": bench.unavailable
-                | {name: "left out of this run" for name in known.keys() - bench.peers},
+                | {name: "left out of this run" for name in known.keys() - bench.peers}
+                | {ALL_WORKLOADS[name].title: "left out of this run" for name in usual if name not in workloads},
                 "imports": bench.imports() if whole else {},
                 "digits_steps": bench.digits_steps() if whole else {},
                 "native": all_native(arguments.threads) if whole else [],
