@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "host/recycler.h"
+
 namespace alloy::cuda {
 
 // The end of a run. In a forked child and at the end of the process all work counts as over.
@@ -89,7 +91,7 @@ std::chrono::microseconds Stream::awake() const {
 }
 
 void Stream::add_run(device::Outcome& outcome) {
-  last_ = std::make_shared<Fence>(timeline_, ++begun_, outcome, watch_);
+  last_ = std::allocate_shared<Fence>(host::Recycler<Fence>(), timeline_, ++begun_, outcome, watch_);
 }
 
 }  // namespace alloy::cuda

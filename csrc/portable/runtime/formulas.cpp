@@ -57,7 +57,7 @@ Run Formulas::run(const Settings& settings, const Formula& formula, const std::v
     compiled.program = state->program(*result.memory.device, feeds, {y.value()}, {});
     compiled.state = std::move(state);
   }
-  std::vector<device::ArrayMemory> fed;
+  Run::Arrays fed;
   std::vector<size_t> overwritten;
   for (const TypedArray& input : inputs) {
     if (device::may_share(input.memory, result.memory)) overwritten.push_back(fed.size());

@@ -145,8 +145,7 @@ bool lies_well(const device::ArrayMemory& array) {
 // device.
 class Packed {
  public:
-  explicit Packed(const std::vector<device::ArrayMemory>& arrays, const std::vector<size_t>& apart = {})
-      : arrays_(arrays) {
+  explicit Packed(const Run::Arrays& arrays, const std::vector<size_t>& apart = {}) : arrays_(arrays) {
     for (size_t i = 0; i < arrays.size(); ++i) {
       if (lies_well(arrays[i]) && std::find(apart.begin(), apart.end(), i) == apart.end()) continue;
       if (packed_.empty()) packed_ = arrays;
@@ -169,8 +168,8 @@ class Packed {
   }
 
  private:
-  const std::vector<device::ArrayMemory>& arrays_;
-  std::vector<device::ArrayMemory> packed_;  // empty if nothing is replaced
+  const Run::Arrays& arrays_;
+  Run::Arrays packed_;  // empty if nothing is replaced
   std::vector<size_t> replaced_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "device/array_layout.h"
 #include "host/event.h"
+#include "host/recycler.h"
 #include "ir/transform/rewrite.h"
 #include "runtime/calls.h"
 #include "runtime/program.h"
@@ -89,10 +90,12 @@ class GraphState {
 // One run of a program with its feeds and results: a copyable command of a list.
 class Run {
  public:
+  using Arrays = std::vector<device::ArrayMemory, host::Recycler<device::ArrayMemory>>;
+
   // Arrays are in the program's order. Each has the elements of the program's type, with any strides. `overwritten`
   // holds the positions of feeds that share memory with a result; the run computes as if they did not.
-  Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<device::ArrayMemory> feeds,
-      std::vector<device::ArrayMemory> results, std::vector<size_t> overwritten)
+  Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, Arrays feeds, Arrays results,
+      std::vector<size_t> overwritten)
       : state_(std::move(state)),
         program_(std::move(program)),
         feeds_(std::move(feeds)),
@@ -117,7 +120,7 @@ class Run {
  private:
   std::shared_ptr<GraphState> state_;
   std::shared_ptr<Program> program_;
-  std::vector<device::ArrayMemory> feeds_, results_;
+  Arrays feeds_, results_;
   std::vector<size_t> overwritten_;
   std::function<void(size_t)> on_result_ = nullptr;
 };

@@ -114,7 +114,7 @@ std::vector<Bytes> computed(const std::shared_ptr<GraphState>& state, const Requ
   std::vector<Feed> feeds;
   for (size_t i = 0; i < types.size(); ++i) feeds.push_back({request.feeds[i], types[i]});
   const auto program = state->program(cpu::cpu_device(), feeds, request.results, request.effects);
-  std::vector<device::ArrayMemory> fed, results;
+  runtime::Run::Arrays fed, results;
   std::mt19937 random(5);
   for (const Type& type : types) {
     fed.push_back(packed_array(type));

@@ -46,8 +46,8 @@ std::string message_of(const Run& run) {
   return outcome.status().message;
 }
 
-void run(const std::shared_ptr<GraphState>& state, const std::shared_ptr<Program>& program,
-         std::vector<device::ArrayMemory> feeds, std::vector<device::ArrayMemory> results) {
+void run(const std::shared_ptr<GraphState>& state, const std::shared_ptr<Program>& program, Run::Arrays feeds,
+         Run::Arrays results) {
   EXPECT_EQ(message_of(Run(state, program, std::move(feeds), std::move(results), {})), "");
 }
 

@@ -68,10 +68,11 @@ void encode_run(id<MTLCommandBuffer> buffer, runtime::Run run, Results* results,
   const host::EventList& events = events_of(descriptor);
   const auto condition = condition_of(buffer);
   const bool waits = condition != nullptr || events.has_waits() || !run.returns_at_once();
+  auto kept = std::allocate_shared<const runtime::Run>(host::Recycler<runtime::Run>(), std::move(run));
   encode_on_stream(
       buffer,
-      [run = std::move(run), events, condition](device::Stream& stream, device::Outcome& outcome) {
-        run(stream, outcome, events, condition);
+      [run = std::move(kept), events, condition](device::Stream& stream, device::Outcome& outcome) {
+        (*run)(stream, outcome, events, condition);
       },
       waits);
 }

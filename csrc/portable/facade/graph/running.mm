@@ -104,7 +104,7 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
   } else if (require_kind(*results, [NSArray class]);[*results count] != types.size()) {
     raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(), [*results count]);
   }
-  std::vector<device::ArrayMemory> inputs, outputs;
+  runtime::Run::Arrays inputs, outputs;
   std::vector<Range> written;
   inputs.reserve([feeds count]);
   outputs.reserve(types.size());

@@ -4,6 +4,7 @@
 
 #include "facade/metal/require.h"
 #include "facade/retained.h"
+#include "host/recycler.h"
 #include "runtime/command_list.h"
 #include "runtime/guard.h"
 
@@ -74,7 +75,8 @@ namespace alloy::facade {
 id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Permit> permit,
                                         MTLCommandBufferDescriptor* descriptor) {
   AlloyCommandBuffer* buffer = [AlloyCommandBuffer new];
-  buffer->_commands = new std::shared_ptr<runtime::CommandList>(std::make_shared<runtime::CommandList>(in_pool));
+  buffer->_commands = new std::shared_ptr<runtime::CommandList>(
+      std::allocate_shared<runtime::CommandList>(host::Recycler<runtime::CommandList>(), in_pool));
   buffer->_queue = [queue retain];
   buffer->_permit = permit.release();
   buffer->_retainedReferences = descriptor ? [descriptor retainedReferences] : YES;
