@@ -1,6 +1,8 @@
 // A stream of work: items of the host, which call the driver, and a stream of the driver.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 
 #include "cuda/timeline.h"
@@ -17,9 +19,7 @@ class Stream final : public device::Stream {
 
   host::Status run(ir::Callable work) override { return items_.run(work); }
   host::Status submit(std::function<void()> work) override { return items_.submit(std::move(work)); }
-  host::Status begin(std::function<void()> work) override {
-    return items_.run_if_idle(work) ? host::Status() : items_.submit(std::move(work));
-  }
+  host::Status begin(std::function<void()> work) override;
   host::FenceRef fence() override;
   void follow(const host::FenceRef& fence) override;
   std::chrono::microseconds awake() const override;
@@ -31,10 +31,13 @@ class Stream final : public device::Stream {
   void add_run(device::Outcome& outcome);
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   const Context& context_;
   std::shared_ptr<Timeline> timeline_;
-  uint64_t begun_ = 0;  // runs
-  host::WorkQueue items_;
+  uint64_t begun_ = 0;                      // runs
+  std::atomic<Clock::time_point> begin_{};  // when begin() was called
+  host::WorkQueue items_{awake()};
   const std::shared_ptr<host::WorkQueue> watch_ = std::make_shared<host::WorkQueue>(awake());  // calls fences' actions
   std::shared_ptr<Fence> last_;
 };
