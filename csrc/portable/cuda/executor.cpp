@@ -376,6 +376,7 @@ std::vector<Executor::Prepared> Executor::exchanges(const std::vector<Exchanged>
     size_t most_bytes = 0;
     for (size_t i = first; i < first + own; ++i) {
       addresses.insert(addresses.end(), {{from, i}, {to, i}, {bytes, i}});
+      if (what == CopiesOf::kFeeds) addresses.push_back({Base::kEarlyBytes, i});
       most_bytes = std::max(most_bytes, all[i].bytes);
     }
     launches.push_back(prepared(copying(own, what, most_bytes), std::move(addresses)));
@@ -434,7 +435,8 @@ void Executor::compile(const std::vector<Prepared*>& launches) {
   code_.insert(code_.end(), found.modules.begin(), found.modules.end());
 }
 
-void Executor::locate(const device::Arguments& arguments, CUdeviceptr arena, const Timeline& timeline) {
+void Executor::locate(const device::Arguments& arguments, CUdeviceptr arena, Stream& stream) {
+  const Timeline& timeline = stream.timeline();
   now(Base::kZero) = {0};
   now(Base::kArena) = {arena};
   now(Base::kTimeline) = {timeline.count_address(), timeline.over_address()};
@@ -443,6 +445,10 @@ void Executor::locate(const device::Arguments& arguments, CUdeviceptr arena, con
   for (size_t i = 0; i < variables.size(); ++i) variables[i] = arguments.variables[plan_.variables[i]]->address();
   exchange(arguments.feeds, feeds_, Base::kFeed, Base::kGivenFeed, Base::kFeedBytes);
   exchange(arguments.results, results_, Base::kResult, Base::kGivenResult, Base::kResultBytes);
+  now(Base::kEarlyBytes) = now(Base::kFeedBytes);
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    if (stream.writes(now(Base::kGivenFeed)[i], now(Base::kFeedBytes)[i])) now(Base::kEarlyBytes)[i] = 0;
+  }
 }
 
 void Executor::exchange(std::span<const device::ArrayMemory> arrays, std::vector<Exchanged>& exchanged, Base base,
@@ -620,7 +626,7 @@ bool Executor::run(const device::Arguments& arguments, device::Stream& stream, d
   const device::ArenaShare::Use use = arena_.use(stream);
   const Timeline& timeline = own.timeline();
   try {
-    locate(arguments, use.storage()->address(), timeline);
+    locate(arguments, use.storage()->address(), own);
     copies_.precede(timeline);
     if (is_flat_ && times_.empty()) launch_all(timeline.stream());
     else Run{*this, arguments, driver, timeline.stream()}.execute();
@@ -629,7 +635,7 @@ bool Executor::run(const device::Arguments& arguments, device::Stream& stream, d
     graph_.reset();                                            // it may have a part of the new arguments
     throw;
   }
-  own.add_run(outcome);
+  own.add_run(outcome, now(Base::kGivenResult), now(Base::kResultBytes));
   last_ = own.fence();
   return true;
 }

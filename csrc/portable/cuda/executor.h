@@ -36,7 +36,7 @@ class Executor final : public device::Executor {
  private:
   // What an address of a launch is counted from. Feeds and results in the host's memory are copied, before and behind
   // the steps, to and from memory of the GPU: kFeed and kResult are what the steps use, kGivenFeed and kGivenResult the
-  // run's arrays, and the bytes to copy are numbers beside them.
+  // run's arrays, and the bytes to copy are numbers beside them, as are those that the run before does not write.
   enum class Base : uint8_t {
     kZero,
     kArena,
@@ -46,10 +46,11 @@ class Executor final : public device::Executor {
     kGivenFeed,
     kGivenResult,
     kFeedBytes,
+    kEarlyBytes,
     kResultBytes,
     kTimeline
   };
-  static constexpr size_t kBases = 10;
+  static constexpr size_t kBases = 11;
   struct Address {
     Base base = Base::kZero;
     size_t index = 0;
@@ -88,7 +89,7 @@ class Executor final : public device::Executor {
   std::vector<Prepared*> single_launches();
 
   // Sets now_ to the addresses of a run.
-  void locate(const device::Arguments& arguments, CUdeviceptr arena, const Timeline& timeline);
+  void locate(const device::Arguments& arguments, CUdeviceptr arena, Stream& stream);
   void exchange(std::span<const device::ArrayMemory> arrays, std::vector<Exchanged>& exchanged, Base base, Base given,
                 Base bytes);
   // Sets the arguments to the addresses of the run; true if any has changed.

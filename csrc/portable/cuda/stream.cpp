@@ -98,8 +98,18 @@ host::Status Stream::begin(std::function<void()> work) {
   return !is_shared && items_.run_if_idle(work) ? host::Status() : items_.submit(std::move(work));
 }
 
-void Stream::add_run(device::Outcome& outcome) {
+void Stream::add_run(device::Outcome& outcome, const std::vector<CUdeviceptr>& arrays,
+                     const std::vector<CUdeviceptr>& bytes) {
   last_ = std::allocate_shared<Fence>(host::Recycler<Fence>(), timeline_, ++begun_, outcome, watch_);
+  written_ = arrays;
+  written_bytes_ = bytes;
+}
+
+bool Stream::writes(CUdeviceptr begin, CUdeviceptr bytes) const {
+  for (size_t i = 0; i < written_.size(); ++i) {
+    if (begin < written_[i] + written_bytes_[i] && written_[i] < begin + bytes) return true;
+  }
+  return false;
 }
 
 }  // namespace alloy::cuda

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "cuda/timeline.h"
 #include "device/device.h"
@@ -26,9 +27,11 @@ class Stream final : public device::Stream {
 
   // Of the runs. Made by the first call: a queue may be made where the driver cannot be used. Throws as Timeline does.
   Timeline& timeline();
-  // Tells that a run has begun, whose end fence() then is. A failure there is told to the outcome, which lives until
-  // then.
-  void add_run(device::Outcome& outcome);
+  // Tells that a run has begun, whose end fence() then is, and which arrays of so many bytes in the host's memory it
+  // writes. A failure there is told to the outcome, which lives until then.
+  void add_run(device::Outcome& outcome, const std::vector<CUdeviceptr>& arrays, const std::vector<CUdeviceptr>& bytes);
+  // True if the last run writes one of these bytes.
+  bool writes(CUdeviceptr begin, CUdeviceptr bytes) const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -40,6 +43,7 @@ class Stream final : public device::Stream {
   host::WorkQueue items_{awake()};
   const std::shared_ptr<host::WorkQueue> watch_ = std::make_shared<host::WorkQueue>(awake());  // calls fences' actions
   std::shared_ptr<Fence> last_;
+  std::vector<CUdeviceptr> written_, written_bytes_;  // by its run
 };
 
 }  // namespace alloy::cuda

@@ -373,6 +373,26 @@ def test_a_step_of_hundreds_of_feeds(tmp_path):
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+# A run may read its feeds while the run before is at work, but not those that this writes.
+FED_WITH_RESULTS = """
+    import numpy as np
+    import alloy as al
+    graph = al.Graph()
+    x, unit = graph.placeholder((16, 16)), graph.variable(np.eye(16, dtype=np.float32))
+    step = graph.compile([x], [(x @ unit) @ unit + 1.0])
+    run = step.submit(np.zeros((16, 16), np.float32))
+    for _ in range(2999):
+        run = step.submit(run.pending())
+    assert (run[0] == 3000).all(), run[0]
+    print("end")
+"""
+
+
+def test_results_are_fed_to_the_next_run(tmp_path):
+    done = program(FED_WITH_RESULTS, env=with_imitation(tmp_path), seconds=120)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 FORKED = """
     import os
     import numpy as np

@@ -20,6 +20,7 @@ Launch merged(const std::vector<MergedPart>& parts) {
       std::any_of(parts.begin() + 1, parts.end(), [](const MergedPart& part) { return part.waiting == Waiting::kAll; });
   all.is_cluster = waits && all.blocks > 1;
   if (all.is_cluster) all.blocks = kMergedBlocks;
+  all.waits_itself = parts[0].launch->waits_itself;
   std::set<std::string_view> libraries;
   std::set<std::string> functions;
   for (const auto& [launch, waiting] : parts) {
