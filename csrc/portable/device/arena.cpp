@@ -12,6 +12,7 @@ bool Arena::is_too_large() const {
 
 void Arena::trim() {
   if (!is_too_large()) return;
+  if (last_ && last_->is_over()) last_.reset();
   host::after(last_, [kept = std::exchange(storage_, nullptr)] {});  // another share's run may use it
 }
 

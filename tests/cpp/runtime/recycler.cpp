@@ -56,9 +56,11 @@ TEST(Recycler, NoBlockIsInTwoHands) {
       for (int i = 0; i < 20000; ++i) {
         const int value = 4 * i + thread;
         auto kept = std::allocate_shared<std::vector<int>>(Recycler<std::vector<int>>(), 20, value);
-        EXPECT_TRUE(queue.submit([kept = std::move(kept), value, &wrong] {
-          for (const int element : *kept) wrong += element != value;
-        }).ok());
+        EXPECT_TRUE(queue
+                        .submit([kept = std::move(kept), value, &wrong] {
+                          for (const int element : *kept) wrong += element != value;
+                        })
+                        .ok());
       }
       EXPECT_TRUE(queue.wait().ok());
     });
