@@ -1,9 +1,23 @@
 #include "cuda/nvrtc.h"
 
+#include <sys/mman.h>
+
 #include <array>
+#include <new>
 #include <stdexcept>
 
 namespace alloy::cuda {
+namespace {
+
+// Where NVRTC finds no memory, it ends the process. It takes 30 MB for a text, and several threads compile.
+void require_memory() {
+  constexpr size_t kBytes = 128 << 20;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  munmap(memory, kBytes);
+}
+
+}  // namespace
 
 Nvrtc::Nvrtc() : library_({"libnvrtc.so.13", "libnvrtc.so.12"}) {
   int (*version)(int*, int*) = nullptr;
@@ -28,6 +42,7 @@ Nvrtc::Nvrtc() : library_({"libnvrtc.so.13", "libnvrtc.so.12"}) {
 }
 
 std::vector<char> Nvrtc::compile(const std::string& source, const std::string& architecture) const {
+  require_memory();
   const std::string for_architecture = "--gpu-architecture=" + architecture;
   // Denormals count as zero, as on the CPU and on Apple's devices; otherwise floats are exact.
   const std::array options{for_architecture.c_str(), "--std=c++17", "--ftz=true", "--prec-div=true", "--prec-sqrt=true",

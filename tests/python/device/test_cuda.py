@@ -393,6 +393,35 @@ def test_results_are_fed_to_the_next_run(tmp_path):
     assert (done.stdout, done.stderr) == ("end\n", "")
 
 
+# NVRTC ends the process where memory lacks.
+LIMITED = """
+    import resource
+    import numpy as np
+    import alloy as al
+    graph = al.Graph()
+    x = graph.placeholder((4,))
+    step, other = graph.compile([x], [x * 2.0]), graph.compile([x], [al.exp(x)])
+    data = np.ones(4, np.float32)
+    step(data)
+    with open("/proc/self/statm") as file:
+        now = int(file.read().split()[0]) * 4096
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (now + (100 << 20), limits[1]))
+    try:
+        other(data)
+    except MemoryError as error:
+        print(error)
+    assert step(data)[0][0] == 2
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert abs(other(data)[0][0] - np.e) < 1e-5
+"""
+
+
+def test_where_memory_lacks_nothing_is_compiled(tmp_path):
+    done = program(LIMITED, env=with_imitation(tmp_path), seconds=120)
+    assert (done.stdout, done.stderr) == ("Memory is exhausted.\n", "")
+
+
 FORKED = """
     import os
     import numpy as np
