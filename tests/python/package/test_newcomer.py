@@ -560,6 +560,8 @@ def sayings():
 
 @pytest.mark.parametrize("text, says", list(sayings()))
 def test_what_is_said(text, says):
+    if '"cuda"' in text and any(device.kind == "cuda" for device in al.devices()):
+        pytest.skip("here is such a device")
     if says[-1] not in '."':
         says += "; at HERE."
     with warnings.catch_warnings(), pytest.raises(Exception) as caught:
