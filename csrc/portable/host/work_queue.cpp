@@ -3,6 +3,7 @@
 #include "host/work_queue.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -105,8 +106,7 @@ bool is_idle(QueueState& queue) {
   return queue.items.empty() && (!queue.busy || t_current == &queue);
 }
 
-void drain_at_exit() {
-  if (g_forked.load()) return;
+void drain_all() {
   g_last_work.store(Clock::now());
   g_ending.store(true);
   // An item may submit work to another queue, so one pass is not enough. Each pass ends in bounded time.
@@ -119,8 +119,23 @@ void drain_at_exit() {
     }
     if (all_idle) break;
   }
+}
+
+void drain_at_exit() {
+  if (g_forked.load()) return;
+  drain_all();
   g_ended.store(true);
 }
+
+// exit() ends the objects of its own thread before it calls what has been registered with atexit(). Libraries register
+// the end of what they make at first use, behind us, so an item that uses them first must be over by then.
+struct DrainsBeforeLibrariesEnd {
+  ~DrainsBeforeLibrariesEnd() {
+    if (g_forked.load()) return;
+    drain_all();
+    g_ending.store(false);  // what a program has registered may still use the device
+  }
+};
 
 void after_fork_in_child() {
   if (g_has_run.load() || g_locked.load() > 0) g_forked.store(true);
@@ -131,6 +146,9 @@ void install_process_hooks() {
   static const bool installed = [] {
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
     std::atexit(drain_at_exit);
+    if (gettid() == getpid()) {  // others may end before the process
+      static thread_local const DrainsBeforeLibrariesEnd drains;
+    }
     return true;
   }();
   (void)installed;
