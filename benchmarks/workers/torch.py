@@ -107,7 +107,7 @@ def module_of(node):
         case MaxPool(size, stride):
             module = nn.MaxPool2d(size, stride)
         case AvgPool(size) if max(node.input_shape[:2]) <= size:
-            # The same. PyTorch 2.11 compiles AvgPool2d of such an image wrongly for a GPU, fused with the op before it.
+            # One window. PyTorch 2.11 compiles AvgPool2d of that wrongly for a GPU, fused with the op before it.
             module = nn.AdaptiveAvgPool2d(1)
         case AvgPool(size):
             module = nn.AvgPool2d(size, ceil_mode=True, count_include_pad=False)
