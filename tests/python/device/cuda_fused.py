@@ -346,6 +346,11 @@ PRODUCTS = [
     product_of_images((5, 12, 10, 16), (1, 1, 16, 40)),
     product_of_images((5, 12, 10, 16), (1, 1, 16, 40), strides=2),
     product_of_images((2, 7, 9, 64), (3, 3, 64, 96)),
+    # With so many images in a tile that terms are skipped that are padding.
+    product_of_images((140, 1, 1, 12), (3, 3, 12, 20)),
+    product_of_images((64, 2, 2, 80), (3, 3, 80, 64)),
+    product_of_images((70, 4, 3, 16), (5, 4, 16, 24), strides=2),
+    product_of_images((70, 2, 3, 6), (3, 3, 3, 10), groups=2),
 ]
 
 

@@ -16,9 +16,8 @@ using ir::Op;
 constexpr char kStacks[] = R"cuda(
 template <int R, class T, bool ALONG, int WIDTH>
 struct StackedMatrix {
-  static const bool kAlong = ALONG;
+  static const bool kAlong = ALONG, kRuns = true, kSkips = false;
   static const int kWidth = WIDTH;
-  static const bool kRuns = true;
   typedef T Element;
   typedef const T* Line;
   typedef i64 Term;

@@ -27,11 +27,29 @@ struct ProductSize {
 // terms, else lines. Each M::kWidth of them from a multiple of that on are aligned, and all of them are 0 if the first
 // one is. If M::kRuns, elements may lie at a distance from those that are so many terms before: run(term, terms) tells
 // for how many steps of so many terms they do, distance(terms) how far, and skip(term, by) goes on by so many terms of
-// such a run.
+// such a run. If M::kSkips, terms(first, last) of a left matrix are those of rows first to last that may not be 0, and
+// `some` are the terms that a matrix has.
 // The places of results have row(matrix, row), the index of a row's first element, and column(matrix, column), the
 // distance from there; kRowsFirst if neighbours in memory are in neighbouring rows. read(index) reads what write(index,
 // read, x) needs to take an element of the result, or kWidth neighbours. Of several all is read first: the compiler
 // cannot know that writing one does not change what is read for the next.
+
+// So many terms: along three axes those from the first on.
+struct Terms {
+  i64 count;
+  int first[3], counts[3];
+};
+template <class A>
+__device__ inline Terms terms_in_rows(const A& a, i64 first, i64 last, i64 count) {
+  if constexpr (A::kSkips) return a.terms(first, last);
+  else return Terms{count};
+}
+template <class M>
+__device__ inline M with_terms(const M& matrix, const Terms& terms) {
+  M own = matrix;
+  if constexpr (M::kSkips) own.some = terms;
+  return own;
+}
 
 // ---- what needs instructions of its own ----
 
@@ -510,7 +528,7 @@ __device__ inline bool sum_parts(float (&sums)[ROWS][COLUMNS][4][8], float4* par
 // neighbours, need before it writes the first.
 template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, int AT_ONCE, class A, class B,
           class Places, class Read, class Write>
-__device__ inline void product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
+__device__ inline void product(const A& left_matrix, const B& right_matrix, const Places& places, const Read& read, const Write& write,
                                const ProductSize& size, float4* parts, unsigned* counters) {
   const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS;
   // As many tiles as fit into the memory that a block has anyway, for those that are on their way.
@@ -526,9 +544,6 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
   const int own_row = warp / ACROSS * 32 * ROWS, own_column = warp % ACROSS * 32 * COLUMNS;
   const TileReader<T, true, A::kAlong, kRows> read_left(of_left, own_row);
   const TileReader<T, false, B::kAlong, kColumns> read_right(of_right, own_column);
-  const i64 begin = blockIdx.y * size.length;
-  const i64 end = begin + size.length < size.inner ? begin + size.length : size.inner;
-  const int steps = end <= begin ? 0 : (int)((end - begin + kTerms - 1) / kTerms);
   const int block = blockIdx.x;
   // Blocks that run at once compute tiles of a few rows, so that they read the same lines of both matrices.
   const int matrix = divided(block, size.by_tiles), tile = block - matrix * down * across;
@@ -538,6 +553,14 @@ __device__ inline void product(const A& a, const B& b, const Places& places, con
   const int tile_column = divided(in_band, is_last ? size.by_last_height : size.by_height);
   const i64 first_row = (i64)(first_down + in_band - tile_column * height) * kRows,
             first_column = (i64)tile_column * kColumns;
+  const i64 behind_rows = first_row + kRows < size.rows ? first_row + kRows : size.rows;
+  const Terms terms = terms_in_rows(left_matrix, first_row, behind_rows - 1, size.inner);
+  const A a = with_terms(left_matrix, terms);
+  const B b = with_terms(right_matrix, terms);
+  i64 length = size.length;
+  if (A::kSkips) length = (((int)terms.count + (int)size.parts - 1) / (int)size.parts + kTerms - 1) / kTerms * kTerms;
+  const i64 begin = blockIdx.y * length, end = begin + length < terms.count ? begin + length : terms.count;
+  const int steps = end <= begin ? 0 : (int)((end - begin + kTerms - 1) / kTerms);
   float sums[ROWS][COLUMNS][4][8] = {};
   {
     TileLoader<A, kRows, kThreads> left(a, matrix, first_row, size.rows, begin, end);

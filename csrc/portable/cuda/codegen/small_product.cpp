@@ -43,11 +43,11 @@ __device__ inline int column_of_sums(int k) { return threadIdx.x % 4 * 4 + 2 * k
 // A block computes 16 x 16 elements at a time: each warp sums every eighth 16 terms, and then each thread adds the
 // warps' sums of one element.
 template <class A, class B, class Places, class Read, class Write>
-__device__ inline void small_product(const A& a, const B& b, const Places& places, const Read& read, const Write& write,
-                                     const ProductSize& size) {
+__device__ inline void small_product(const A& left_matrix, const B& right_matrix, const Places& places,
+                                     const Read& read, const Write& write, const ProductSize& size) {
   const int kWarps = 8, kAtOnce = 2;
   float* const sums_of_warps = (float*)shared_memory<kWarps * 256 * sizeof(float)>();
-  const int rows = size.rows, columns = size.columns, inner = size.inner;
+  const int rows = size.rows, columns = size.columns;
   const unsigned across = (columns + 15) / 16, tiles = across * ((rows + 15) / 16), all = tiles * (int)size.matrices;
   const int warp = threadIdx.x / 32;
   // Functions of one block beside this one in a merged launch have the first block.
@@ -59,6 +59,11 @@ __device__ inline void small_product(const A& a, const B& b, const Places& place
     const bool is_inside = row < rows && column < columns;
     const i64 at = is_inside ? places.row(matrix, row) + places.column(matrix, column) : 0;
     const auto got = read(at);
+    const Terms terms =
+        terms_in_rows(left_matrix, first_row, first_row + 16 < rows ? first_row + 15 : rows - 1, size.inner);
+    const A a = with_terms(left_matrix, terms);
+    const B b = with_terms(right_matrix, terms);
+    const int inner = (int)terms.count;
     float sums[2][4] = {};
     for (int k = 0; k < inner; k += kAtOnce * kWarps * 16) {
       SmallFactor<A> left[kAtOnce];
