@@ -1,7 +1,8 @@
 // An imitation of NVIDIA's driver, libcuda.so.1, with which the tests run the CUDA device where there is no GPU. Its
 // devices, IMITATED_GPUS or one, are this processor: memory is the host's, and the functions of a module, which
 // nvrtc.cpp compiled with g++, run thread by thread. Threads of a block are fibers that switch at barriers, and every
-// second launch runs its blocks from the last to the first. New memory is full of garbage. Work ends before the call
+// second launch runs its blocks from the last to the first. A launch of one block does what comes before its
+// begin_launch() before the launch that it follows. New memory is full of garbage. Work ends before the call
 // that begins it, but for launches, copies from pinned memory and numbers that are written: these wait until somebody
 // waits for them, or for anything behind them on their stream, and every second time the first questions whether they
 // are over are denied. Tests can let calls fail. A call fails if its stream, functions or memory belong to another
@@ -50,31 +51,33 @@ constexpr size_t kStackBytes = 128 << 10;
 // The fibers of a block. They live as long as the process: each waits for the next call where its last one ended.
 class Fibers {
  public:
-  // Calls function(arguments) for each thread of the block.
-  void run(const Function& function, const void* arguments, unsigned threads) {
+  // Calls function(arguments) for each thread of the block, as far as begin_launch() if they shall wait there.
+  void run(const Function& function, const void* arguments, unsigned threads, bool wait_at_begin = false) {
     function_ = &function;
     arguments_ = arguments;
     while (fibers_.size() < threads) fibers_.push_back(std::make_unique<Fiber>());
     for (unsigned i = 0; i < threads; ++i) fibers_[i]->ended = false;
+    threads_ = threads;
     barriers_ = {};
-    for (bool any = true; any;) {
-      any = false;
-      for (unsigned i = 0; i < threads; ++i) {
-        if (fibers_[i]->ended) continue;
-        current_ = i;
-        function.running->thread = {i, 0, 0};
-        resume(*fibers_[i]);
-        any = any || !fibers_[i]->ended;
-      }
-    }
+    wait_at_begin_ = wait_at_begin;
+    go_on();
+  }
+  // Runs what is left of a call that waits.
+  void end() {
+    wait_at_begin_ = false;
+    go_on();
   }
 
-  static Fibers& all() {
-    static Fibers& fibers = *new Fibers;
+  // Fibers that no block has, until they are given back.
+  static Fibers& take() {
+    if (idle().empty()) return *new Fibers;
+    Fibers& fibers = *idle().back();
+    idle().pop_back();
     return fibers;
   }
+  void give_back() { idle().push_back(this); }
   // Returns when so many threads have come to the barrier.
-  static void barrier(int number, unsigned threads) { all().wait_at(number, threads); }
+  static void barrier(int number, unsigned threads) { running_->wait_at(number, threads); }
 
  private:
   struct Barrier {
@@ -82,12 +85,34 @@ class Fibers {
     size_t rounds = 0;  // how often all have come
   };
   static constexpr size_t kBarriers = 1 + 1024 / 32;  // of the block, then of its warps
+  static constexpr size_t kBegin = kBarriers;         // begin_launch()
   struct Fiber {
     jmp_buf place;
     std::unique_ptr<char[]> stack;
     bool ended;
   };
 
+  static std::vector<Fibers*>& idle() {
+    static std::vector<Fibers*>& fibers = *new std::vector<Fibers*>;
+    return fibers;
+  }
+
+  void go_on() {
+    running_ = this;
+    for (size_t stopped = 0; stopped < threads_;) {
+      stopped = 0;
+      at_begin_ = 0;
+      for (unsigned i = 0; i < threads_; ++i) {
+        if (!fibers_[i]->ended) {
+          current_ = i;
+          function_->running->thread = {i, 0, 0};
+          resume(*fibers_[i]);
+        }
+        if (fibers_[i]->ended) ++stopped;
+      }
+      stopped += at_begin_;
+    }
+  }
   // Makes the fiber if it is new. Jumps make no system calls, unlike swapcontext().
   void resume(Fiber& fiber) {
     if (_setjmp(scheduler_) != 0) return;
@@ -101,6 +126,13 @@ class Fibers {
     setcontext(&context);
   }
   void wait_at(int number, unsigned threads) {
+    if (number == kBegin) {
+      while (wait_at_begin_) {
+        ++at_begin_;
+        pause();
+      }
+      return;
+    }
     Barrier& barrier = barriers_[static_cast<size_t>(number)];
     const size_t round = barrier.rounds;
     if (++barrier.waiting == threads) {
@@ -113,7 +145,7 @@ class Fibers {
     if (_setjmp(fibers_[current_]->place) == 0) _longjmp(scheduler_, 1);
   }
   static void serve() {
-    Fibers& fibers = all();
+    Fibers& fibers = *running_;
     for (;;) {
       fibers.function_->call(fibers.arguments_);
       fibers.fibers_[fibers.current_]->ended = true;
@@ -123,8 +155,11 @@ class Fibers {
 
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::array<Barrier, kBarriers> barriers_;
+  static inline Fibers* running_ = nullptr;
   jmp_buf scheduler_;
-  size_t current_ = 0;
+  size_t current_ = 0, at_begin_ = 0;
+  unsigned threads_ = 0;
+  bool wait_at_begin_ = false;
   const Function* function_ = nullptr;
   const void* arguments_ = nullptr;
 };
@@ -192,12 +227,13 @@ bool is_own(const void* address) {
 struct Stream {
   const int device = current;
   std::vector<std::function<void()>> late;
-  bool is_slow = false;
+  bool is_slow = false, is_behind_launch = false;
   int denials = 0;
 
-  void add(std::function<void()> work) {
+  void add(std::function<void()> work, bool is_launch = false) {
     const Lock lock(mutex);
     late.push_back(std::move(work));
+    is_behind_launch = is_launch;
     is_slow = !is_slow;
     denials = is_slow ? 8 : 0;
   }
@@ -206,6 +242,7 @@ struct Stream {
     const Lock lock(mutex);
     for (const auto& work : late) work();
     late.clear();
+    is_behind_launch = false;
   }
 };
 void catch_up_all() {
@@ -257,23 +294,50 @@ struct OwnNode {
   }
 
   void run() const {
-    const Function& function = *node.function;
-    if (function.call == nullptr) return;
-    static std::mutex& running = *new std::mutex;
-    const std::lock_guard lock(running);
-    const unsigned mode = _mm_getcsr();
-    _mm_setcsr(mode | 0x8040);  // denormals count as zero
-    function.running->grid = {node.grid_x, node.grid_y, node.grid_z};
-    function.running->block_size = {node.x, 1, 1};
+    if (node.function->call == nullptr) return;
+    const Turn turn;
     static bool backwards = false;
     backwards = !backwards;
     const unsigned blocks = node.grid_x * node.grid_y;
+    Fibers& fibers = Fibers::take();
     for (unsigned i = 0; i < blocks; ++i) {
-      const unsigned block = backwards ? blocks - 1 - i : i;
-      function.running->block = {block % node.grid_x, block / node.grid_x, 0};
-      Fibers::all().run(function, arguments.data(), node.x);
+      show(backwards ? blocks - 1 - i : i);
+      fibers.run(*node.function, arguments.data(), node.x);
     }
-    _mm_setcsr(mode);
+    fibers.give_back();
+  }
+  // Runs a launch of one block as far as begin_launch(); the function that is returned runs the rest.
+  static std::function<void()> begun(const std::shared_ptr<const OwnNode>& own) {
+    const Turn turn;
+    Fibers& fibers = Fibers::take();
+    own->show(0);
+    fibers.run(*own->node.function, own->arguments.data(), own->node.x, true);
+    return [own, &fibers] {
+      const Turn turn;
+      own->show(0);
+      fibers.end();
+      fibers.give_back();
+    };
+  }
+
+ private:
+  // One launch works at a time, and denormals count as zero.
+  struct Turn {
+    static std::mutex& running() {
+      static std::mutex& one = *new std::mutex;
+      return one;
+    }
+    const std::lock_guard<std::mutex> lock{running()};
+    const unsigned mode = _mm_getcsr();
+    Turn() { _mm_setcsr(mode | 0x8040); }
+    ~Turn() { _mm_setcsr(mode); }
+  };
+  // Lets the compiled text see a block.
+  void show(unsigned block) const {
+    Running& running = *node.function->running;
+    running.grid = {node.grid_x, node.grid_y, node.grid_z};
+    running.block_size = {node.x, 1, 1};
+    running.block = {block % node.grid_x, block / node.grid_x, 0};
   }
 };
 using Graph = std::vector<std::unique_ptr<OwnNode>>;
@@ -404,6 +468,7 @@ int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, Stream* str
   if (!is_usable(stream, {at(to)})) return kInvalidHandle;
   const Lock lock(mutex);
   stream->late.push_back([=] { std::memcpy(at(to), from, bytes); });
+  stream->is_behind_launch = false;
   if (!is_pinned(from)) stream->catch_up();
   return 0;
 }
@@ -541,13 +606,21 @@ struct Config {
 int cuLaunchKernelEx(const Config* config, Function* function, void** arguments, void**) {
   MAY_FAIL;
   Stream* const stream = config->stream;
-  stream->catch_up();
   ++launches;
-  OwnNode node;
-  node.set({function, config->grid_x, config->grid_y, config->grid_z, config->x, 1, 1, 0, arguments, nullptr, nullptr,
-            nullptr});
-  if (!is_usable(stream) || !node.is_own()) return kInvalidHandle;
-  stream->add([node = std::move(node)] { node.run(); });
+  const auto node = std::make_shared<OwnNode>();
+  node->set({function, config->grid_x, config->grid_y, config->grid_z, config->x, 1, 1, 0, arguments, nullptr, nullptr,
+             nullptr});
+  const bool is_right = is_usable(stream) && node->is_own();
+  std::function<void()> work = [node] { node->run(); };
+  {
+    const Lock lock(mutex);
+    if (is_right && stream->is_behind_launch && function->call != nullptr && config->grid_x * config->grid_y == 1) {
+      work = OwnNode::begun(node);
+    }
+  }
+  stream->catch_up();
+  if (!is_right) return kInvalidHandle;
+  stream->add(std::move(work), true);
   return 0;
 }
 

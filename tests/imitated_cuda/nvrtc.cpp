@@ -249,6 +249,12 @@ int nvrtcCompileProgram(Program* program, int, const char* const*) {
   // The instructions are defined where the text defines them for the real compiler.
   constexpr std::string_view kReal = "#ifdef __CUDACC__\n";
   if (const size_t place = source.find(kReal); place != std::string::npos) source.insert(place, kInstructions);
+  // Without an architecture the text has nothing to wait for where a launch begins.
+  constexpr std::string_view kBegins = "void begin_launch() {}";
+  constexpr std::string_view kWaits = "void begin_launch() { wait_at(33, blockDim.x); }";
+  if (const size_t place = source.find(kBegins); place != std::string::npos) {
+    source.replace(place, kBegins.size(), kWaits);
+  }
   for (std::sregex_iterator i(program->source.begin(), program->source.end(), function), end; i != end; ++i) {
     const std::string name = (*i)[1], arguments = (*i)[2];
     source += "extern \"C\" void call_" + name + "(const void* a) { " + name + "(*(const " + arguments + "*)a); }\n" +
