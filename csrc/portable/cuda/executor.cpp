@@ -74,7 +74,11 @@ class Executor::Merging {
       copied = {append(one, 0, Waiting::kNone, copied)};  // what follows the last copies follows all
       feeds_ = copied[0];
     }
-    awaits_feeds_ = feeds_.has_value();
+    if (feeds_) {
+      const bool by_each_block = std::all_of(executor_.before_.begin(), executor_.before_.end(),
+                                             [](const Prepared& one) { return one.launch->by_each_block; });
+      feeds_wait_ = by_each_block ? Waiting::kBlock : Waiting::kAll;
+    }
     for (size_t i = 0; i < steps.size(); ++i) add(steps[i], i, steps);
     const std::vector<size_t> ends = ends_of_all();
     for (const size_t end : ends) {
@@ -105,7 +109,7 @@ class Executor::Merging {
     const bool has_regions = step.kind == Step::Kind::kLoop || step.kind == Step::Kind::kIf;  // which may read feeds
     if (feeds_ && (has_regions || std::any_of(step.operands.begin(), step.operands.end(), is(Place::Kind::kFeed)))) {
       others.push_back(*feeds_);
-      if (awaits_feeds_) waiting = Waiting::kAll;
+      waiting = feeds_wait_;
     }
     for (const size_t before : step.follows) {
       others.insert(others.end(), ends_[before].begin(), ends_[before].end());
@@ -187,7 +191,8 @@ class Executor::Merging {
     const bool is_full = small_.size() == kMostParts || pointers_ + launch.pointers.size() > kMostPointers;
     if (is_full || !is_small(launch)) end_small();
     if (small_.empty()) waiting = Waiting::kAll;
-    if (waiting == Waiting::kAll) first_ = step, awaits_feeds_ = false;
+    if (waiting == Waiting::kAll) first_ = step;
+    if (waiting >= feeds_wait_) feeds_wait_ = Waiting::kNone;
     if (waiting != Waiting::kNone) first_of_block_ = step;
     const size_t position = all_.size();
     for (const size_t other : others) {
@@ -248,7 +253,7 @@ class Executor::Merging {
   std::set<size_t> follows_;
   size_t first_ = 0, first_of_block_ = 0;  // the first step behind the last barrier, of all and of a block
   std::optional<size_t> feeds_;            // the position of their last copies
-  bool awaits_feeds_ = false;              // their copies come behind the last barrier
+  Waiting feeds_wait_ = Waiting::kNone;    // what the next step that reads feeds waits for
   size_t last_result_ = 0;
 };
 

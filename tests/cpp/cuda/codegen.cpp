@@ -115,6 +115,50 @@ TEST(Codegen, FunctionsThatDifferOnlyInTheirClusterHaveTwoNames) {
   EXPECT_NE(name(16), name(1 << 20));
 }
 
+// The tap of an image of one pixel, and of one of two by two the four of nine that are in the image for each pixel.
+TEST(Codegen, ConvolutionsSkipTheTermsThatArePadding) {
+  const auto launch_of = [](int64_t images, int64_t pixels, const char* layout) {
+    Graph graph;
+    const Shape shape = layout[3] == 'C' ? Shape{images, pixels, pixels, 16} : Shape{images, 16, pixels, pixels};
+    const Value x = placeholder(graph, {DType::float32, shape}), w = placeholder(graph, f32({3, 3, 16, 32}));
+    return cuda::code_of(
+               *graph.value(OpCode::conv2d, {x, w}, with(convolution(), Attr::kDataLayout, std::string(layout))).op)
+        .launches[0];
+  };
+  const auto skips = [](const cuda::Launch& launch) { return launch.body.find(", 2, true>{") != std::string::npos; };
+  constexpr size_t kInner = 2;
+  for (const auto& [pixels, taps] : {std::pair<int64_t, int64_t>{1, 1}, {2, 4}}) {
+    const cuda::Launch launch = launch_of(512, pixels, "NHWC");
+    EXPECT_TRUE(skips(launch)) << launch.body;
+    EXPECT_EQ(launch.numbers[kInner], taps * 16);
+  }
+  EXPECT_FALSE(skips(launch_of(512, 2, "NCHW")));
+  EXPECT_FALSE(skips(launch_of(1, 2, "NHWC")));    // all pixels are in one tile
+  EXPECT_FALSE(skips(launch_of(64, 64, "NHWC")));  // too little is padding
+}
+
+// Those that follow each other stay in one block, whose barrier is enough.
+TEST(Codegen, SumsOfOneBlockEachAreSharedAmongTheBlocksOfAMergedLaunch) {
+  using namespace cuda;
+  const Launch first = code_of_sum({3}, {0}).launches[0], second = code_of_sum({70}, {0}).launches[0],
+               third = code_of_sum({90}, {0}).launches[0];
+  const auto blocks_of = [&](Waiting waiting) {
+    const std::string body = merged({{&first, Waiting::kAll},
+                                     {&copying(1, CopiesOf::kResults, 1 << 20), Waiting::kAll},
+                                     {&second, Waiting::kAll},
+                                     {&third, waiting}})
+                                 .body;
+    std::string blocks;
+    for (const int64_t count : {70, 90}) {
+      const size_t begin = body.find("{1, " + std::to_string(count) + ", "), end = body.find(", 0};", begin);
+      blocks += body.substr(end - 1, 1);
+    }
+    return blocks;
+  };
+  EXPECT_EQ(blocks_of(Waiting::kNone), "01");
+  EXPECT_EQ(blocks_of(Waiting::kBlock), "00");
+}
+
 TEST(Codegen, WhatHasNoElementsIsNotLaunched) { EXPECT_TRUE(code_of_sum({0, 3}, {1}).launches.empty()); }
 
 TEST(Codegen, AnOpWithoutCodeSaysSo) {

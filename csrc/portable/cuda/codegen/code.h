@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,9 @@ struct Launch {
   bool takes_any_grid = true;               // it may have fewer blocks, more that do nothing, and 256 threads
   bool is_cluster = false;                  // the blocks are a cluster, on GPUs that have them; else there is one block
   bool waits_itself = false;                // the body calls begin_launch(), before it reads memory
+  bool by_each_block = false;               // each block of the grid does all of it
   bool has_clusters = false;                // the blocks of each column of the grid are a cluster, on such GPUs
+  std::optional<size_t> first_block = {};   // the number that says which block has the first part of the work
   std::vector<std::string> functions = {};  // that the body calls, behind the libraries
 };
 

@@ -13,8 +13,8 @@ __device__ inline i64 lines_of(const char* from, const char* to, i64 bytes) {
 }
 
 // The threads begin with `first`, and have copied so many lines each.
-__device__ inline void copy_array(const char* from, char* to, i64 bytes, i64 first, int copied = 0) {
-  const i64 lines = lines_of(from, to, bytes), step = index_step();
+__device__ inline void copy_array(const char* from, char* to, i64 bytes, i64 first, i64 step, int copied = 0) {
+  const i64 lines = lines_of(from, to, bytes);
   // Several are under way at once.
 #pragma unroll 1
   for (i64 i = first + copied * step; i < lines; i += 4 * step) {
@@ -38,28 +38,39 @@ __device__ inline i64 first_line(bool is_turned) {
 }
 __device__ inline void copy_arrays(char* const* p, int count, bool by_last_first) {
   for (int i = 0; i < count; ++i) {
-    copy_array(p[3 * i], p[3 * i + 1], (i64)p[3 * i + 2], first_line((i % 2 == 1) != by_last_first));
+    copy_array(p[3 * i], p[3 * i + 1], (i64)p[3 * i + 2], first_line((i % 2 == 1) != by_last_first),
+               index_step());
   }
 }
 
-// The same of feeds. The host's memory is far away, so a thread reads its first line of those that the run before does
-// not write while that is at work.
-template <int COUNT>
+// The same of feeds. The host's memory is far away, so a thread reads its first EARLY lines of those that the run before
+// does not write while that is at work. If EACH, each block copies all.
+template <int COUNT, int EARLY, bool EACH>
 __device__ inline void copy_feeds(char* const* p) {
-  Line lines[COUNT];
-  bool is_read[COUNT];
+  const i64 step = EACH ? blockDim.x : index_step();
+  Line lines[COUNT][EARLY];
+  int early[COUNT];
 #pragma unroll
   for (int i = 0; i < COUNT; ++i) {
-    const i64 first = first_line(i % 2 == 1);
-    is_read[i] = first < lines_of(p[4 * i], p[4 * i + 1], (i64)p[4 * i + 3]);
-    if (is_read[i]) lines[i] = ((const Line*)p[4 * i])[first];
+    const i64 first = EACH ? threadIdx.x : first_line(i % 2 == 1);
+    const i64 count = lines_of(p[4 * i], p[4 * i + 1], (i64)p[4 * i + 3]);
+    early[i] = 0;
+#pragma unroll
+    for (int k = 0; k < EARLY; ++k) {
+      if (first + k * step >= count) continue;
+      lines[i][k] = ((const Line*)p[4 * i])[first + k * step];
+      early[i] = k + 1;
+    }
   }
   begin_launch();
 #pragma unroll
   for (int i = 0; i < COUNT; ++i) {
-    const i64 first = first_line(i % 2 == 1);
-    if (is_read[i]) ((Line*)p[4 * i + 1])[first] = lines[i];
-    copy_array(p[4 * i], p[4 * i + 1], (i64)p[4 * i + 2], first, is_read[i] ? 1 : 0);
+    const i64 first = EACH ? threadIdx.x : first_line(i % 2 == 1);
+#pragma unroll
+    for (int k = 0; k < EARLY; ++k) {
+      if (k < early[i]) ((Line*)p[4 * i + 1])[first + k * step] = lines[i][k];
+    }
+    copy_array(p[4 * i], p[4 * i + 1], (i64)p[4 * i + 2], first, step, early[i]);
   }
 }
 
@@ -75,11 +86,21 @@ __device__ inline void end_run(u64* count, volatile u64* over) {
 }
 )cuda";
 
-Launch copies(size_t count, CopiesOf what, unsigned blocks) {
+// The lines that a thread reads early, of each of so many feeds: as many as it has registers for.
+size_t early_lines(size_t count) { return count <= 2 ? 4 : count <= 4 ? 2 : 1; }
+
+Launch copies(size_t count, CopiesOf what, bool is_small) {
+  const unsigned blocks = is_small ? 1 : kMergedBlocks;
   if (what == CopiesOf::kFeeds) {
+    const std::string early = std::to_string(is_small ? early_lines(count) : 1);
     Launch launch{
-        {kCopies}, "  copy_feeds<" + std::to_string(count) + ">(p);\n", std::vector<Pointer>(4 * count), {}, blocks};
+        {kCopies},
+        "  copy_feeds<" + std::to_string(count) + ", " + early + (is_small ? ", true>(p);\n" : ", false>(p);\n"),
+        std::vector<Pointer>(4 * count),
+        {},
+        blocks};
     launch.waits_itself = true;
+    launch.by_each_block = is_small;
     return launch;
   }
   // Reductions of one block, while results are copied, have the first block.
@@ -98,15 +119,17 @@ const Launch& copying(size_t count, CopiesOf what, size_t most_bytes) {
     auto* const all = new std::vector<Launch>;
     for (size_t i = 1; i <= kCopiesOfLaunch; ++i) {
       for (const CopiesOf of : {CopiesOf::kStep, CopiesOf::kFeeds, CopiesOf::kResults}) {
-        for (const unsigned blocks : {1U, kMergedBlocks}) all->push_back(copies(i, of, blocks));
+        for (const bool is_small : {true, false}) all->push_back(copies(i, of, is_small));
       }
     }
     return all;
   }();
-  constexpr size_t kBytesOfBlock = 4096;  // a line for each thread
+  constexpr size_t kBytesOfLines = 4096;  // one of each thread of a block
   // A step of one block would have to leave the others idle.
-  const bool is_block = what != CopiesOf::kStep && most_bytes <= kBytesOfBlock;
-  return launches[6 * (count - 1) + 2 * static_cast<size_t>(what) + (is_block ? 0 : 1)];
+  const bool is_small = what == CopiesOf::kFeeds     ? most_bytes <= early_lines(count) * kBytesOfLines
+                        : what == CopiesOf::kResults ? most_bytes <= kBytesOfLines
+                                                     : false;
+  return launches[6 * (count - 1) + 2 * static_cast<size_t>(what) + (is_small ? 0 : 1)];
 }
 
 const Launch& ending() {

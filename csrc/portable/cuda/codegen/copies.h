@@ -7,7 +7,8 @@ namespace alloy::cuda {
 
 inline constexpr size_t kCopiesOfLaunch = 8;
 
-// Copies so many arrays, at most kCopiesOfLaunch, of at most so many bytes. For each: the addresses from which and to
+// Copies so many arrays, at most kCopiesOfLaunch, of at most so many bytes. Each block copies small feeds, so that it
+// need not wait for others. For each: the addresses from which and to
 // which, and the bytes as an address; of feeds also the bytes that the run before does not write, none or all.
 enum class CopiesOf : uint8_t { kStep, kFeeds, kResults };
 const Launch& copying(size_t count, CopiesOf what, size_t most_bytes);

@@ -12,6 +12,33 @@ bool is_small(const Launch& launch) {
   return launch.takes_any_grid && !launch.is_fresh && launch.rows == 1 && launch.blocks <= kRounds * kMergedBlocks;
 }
 
+namespace {
+
+// The block that has the first part of the work of each. Those between two barriers begin where the ones before end,
+// but launches of one block stay in the first one where some follow others.
+std::vector<unsigned> first_blocks(const std::vector<MergedPart>& parts) {
+  std::vector<unsigned> all(parts.size(), 0);
+  for (size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
+    bool follow = false;
+    for (end = begin + 1; end < parts.size() && parts[end].waiting != Waiting::kAll; ++end) {
+      follow = follow || parts[end].waiting == Waiting::kBlock;
+    }
+    unsigned busy = 0;
+    for (size_t i = begin; i < end; ++i) {
+      const Launch& launch = *parts[i].launch;
+      if (launch.first_block && !(follow && launch.blocks == 1)) {
+        all[i] = busy % kMergedBlocks;
+        busy += launch.blocks;
+      } else {
+        busy = std::max(busy, launch.blocks);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 // Numbers are constants of the text, which save the compiler most instructions for indices.
 Launch merged(const std::vector<MergedPart>& parts) {
   Launch all;
@@ -19,19 +46,24 @@ Launch merged(const std::vector<MergedPart>& parts) {
   const bool waits =
       std::any_of(parts.begin() + 1, parts.end(), [](const MergedPart& part) { return part.waiting == Waiting::kAll; });
   all.is_cluster = waits && all.blocks > 1;
+  const bool has_copies =
+      std::any_of(parts.begin(), parts.end(), [](const MergedPart& part) { return part.launch->by_each_block; });
   if (all.is_cluster) all.blocks = kMergedBlocks;
+  else if (has_copies) all.blocks = std::min(all.blocks, kMergedBlocks);
   all.waits_itself = parts[0].launch->waits_itself;
   std::set<std::string_view> libraries;
   std::set<std::string> functions;
-  for (const auto& [launch, waiting] : parts) {
+  const std::vector<unsigned> first = first_blocks(parts);
+  for (size_t part = 0; part < parts.size(); ++part) {
+    const auto& [launch, waiting] = parts[part];
     for (const char* library : launch->libraries) {
       if (libraries.insert(library).second) all.libraries.push_back(library);
     }
     if (launch == &ending() && waiting == Waiting::kAll && !all.body.empty()) {
       // The count is read before the barrier, each block waits until the host sees what it wrote, and all wait at once.
-      const std::string first = std::to_string(all.pointers.size()), second = std::to_string(all.pointers.size() + 1);
-      all.body += "  const u64 ended = next_count((const u64*)p[" + first + "]);\n  barrier_for_host();\n" +
-                  "  tell_host((u64*)p[" + first + "], (volatile u64*)p[" + second + "], ended);\n";
+      const std::string count = std::to_string(all.pointers.size()), over = std::to_string(all.pointers.size() + 1);
+      all.body += "  const u64 ended = next_count((const u64*)p[" + count + "]);\n  barrier_for_host();\n" +
+                  "  tell_host((u64*)p[" + count + "], (volatile u64*)p[" + over + "], ended);\n";
       all.pointers.insert(all.pointers.end(), launch->pointers.begin(), launch->pointers.end());
       continue;
     }
@@ -41,7 +73,9 @@ Launch merged(const std::vector<MergedPart>& parts) {
                               launch->body + "}\n");
     }
     std::string numbers;
-    for (const int64_t number : launch->numbers) numbers += std::to_string(number) + ", ";
+    for (size_t i = 0; i < launch->numbers.size(); ++i) {
+      numbers += std::to_string(launch->first_block == i ? first[part] : launch->numbers[i]) + ", ";
+    }
     if (waiting != Waiting::kNone && !all.body.empty()) {
       all.body += waiting == Waiting::kAll && all.is_cluster ? "  cluster_barrier();\n" : "  __syncthreads();\n";
     }

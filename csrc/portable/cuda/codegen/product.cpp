@@ -840,7 +840,9 @@ Code code_of_product(const Op& op, const Maker& finish) {
       launch.libraries.push_back(kSmallProduct);
       launch.blocks = static_cast<unsigned>(small_tiles(product, share));
       launch.body = "  small_product" + of_matrices + filled(product.places, {"1"}) + ", " + add(launch, finish) +
-                    ", *(const ProductSize*)n);\n";
+                    ", *(const ProductSize*)n, n[" + std::to_string(launch.numbers.size()) + "]);\n";
+      launch.first_block = launch.numbers.size();
+      launch.numbers.push_back(0);
       code.launches.push_back(std::move(launch));
       continue;
     }

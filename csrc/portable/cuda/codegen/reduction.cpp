@@ -83,10 +83,10 @@ __device__ inline bool merge_parts(typename Fold::All& all, typename Fold::All* 
 // A block computes one result, or a part of it.
 template <class Fold, int KEPT, int REDUCED, class Source, class Read, class Write>
 __device__ inline void reduce_by_blocks(const i64* n, const Source& source, const Read& read, const Write& write,
-                                        typename Fold::All* parts, unsigned* counters) {
+                                        typename Fold::All* parts, unsigned* counters, unsigned later) {
   typename Fold::All* const shared = (typename Fold::All*)shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
-  for (i64 result = blockIdx.x; result < shape.results; result += gridDim.x) {
+  for (i64 result = first_part(later); result < shape.results; result += gridDim.x) {
     const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
     typename Fold::All all = elements.folded(shape.begin(blockIdx.y) + threadIdx.x, shape.end(blockIdx.y), blockDim.x);
     all = merged_in_block(all, shared, Fold::merge);
@@ -98,11 +98,11 @@ __device__ inline void reduce_by_blocks(const i64* n, const Source& source, cons
 // A block computes ACROSS neighbouring results, or parts of them: neighbouring threads have neighbouring results.
 template <class Fold, int KEPT, int REDUCED, int ACROSS, class Source, class Read, class Write>
 __device__ inline void reduce_by_columns(const i64* n, const Source& source, const Read& read, const Write& write,
-                                         typename Fold::All* parts, unsigned* counters) {
+                                         typename Fold::All* parts, unsigned* counters, unsigned later) {
   typename Fold::All* const shared = (typename Fold::All*)shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   const int column = threadIdx.x % ACROSS, lane = threadIdx.x / ACROSS;
-  for (i64 block = blockIdx.x; block * ACROSS < shape.results; block += gridDim.x) {
+  for (i64 block = first_part(later); block * ACROSS < shape.results; block += gridDim.x) {
     const bool is_inside = block * ACROSS + column < shape.results;
     const i64 result = block * ACROSS + (is_inside ? column : 0);
     const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
@@ -265,10 +265,13 @@ Code reduction(const Op& op, const Maker& source, const Maker& finish, const Fol
     code.scratch = static_cast<size_t>(parts * results) * fold.bytes;
     code.counters = static_cast<size_t>(blocks);
   }
-  launch.body = filled("@  @<@, @, @@>(n, @, @, @);\n",
-                       {fold.declaration, by_blocks ? "reduce_by_blocks" : "reduce_by_columns", fold.type,
-                        std::to_string(axes.kept.rank()), std::to_string(axes.reduced.rank()),
-                        by_blocks ? "" : ", " + std::to_string(columns), from, to, where});
+  launch.body =
+      filled("@  @<@, @, @@>(n, @, @, @, n[@]);\n",
+             {fold.declaration, by_blocks ? "reduce_by_blocks" : "reduce_by_columns", fold.type,
+              std::to_string(axes.kept.rank()), std::to_string(axes.reduced.rank()),
+              by_blocks ? "" : ", " + std::to_string(columns), from, to, where, std::to_string(launch.numbers.size())});
+  launch.first_block = launch.numbers.size();
+  launch.numbers.push_back(0);
   code.launches.push_back(std::move(launch));
   return code;
 }

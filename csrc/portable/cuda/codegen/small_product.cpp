@@ -44,15 +44,13 @@ __device__ inline int column_of_sums(int k) { return threadIdx.x % 4 * 4 + 2 * k
 // warps' sums of one element.
 template <class A, class B, class Places, class Read, class Write>
 __device__ inline void small_product(const A& left_matrix, const B& right_matrix, const Places& places,
-                                     const Read& read, const Write& write, const ProductSize& size) {
+                                     const Read& read, const Write& write, const ProductSize& size, unsigned later) {
   const int kWarps = 8, kAtOnce = 2;
   float* const sums_of_warps = (float*)shared_memory<kWarps * 256 * sizeof(float)>();
   const int rows = size.rows, columns = size.columns;
   const unsigned across = (columns + 15) / 16, tiles = across * ((rows + 15) / 16), all = tiles * (int)size.matrices;
   const int warp = threadIdx.x / 32;
-  // Functions of one block beside this one in a merged launch have the first block.
-  const unsigned first = all > 1 ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
-  for (unsigned block = first; block < all; block += gridDim.x) {
+  for (unsigned block = first_part(later); block < all; block += gridDim.x) {
     const unsigned matrix = block / tiles, tile = block % tiles;
     const int first_row = 16 * (tile / across), first_column = 16 * (tile % across);
     const int row = first_row + threadIdx.x / 16, column = first_column + threadIdx.x % 16;
