@@ -28,6 +28,11 @@ def convolved(x, w):
     return sum(padded[:, i : i + height, j : j + width] @ w[i, j] for i in range(3) for j in range(3))
 
 
+def spread(x):
+    """Each pixel as the last one of 2 x 2 whose others are 0."""
+    return np.kron(x, np.array([[0, 0], [0, 1]])[None, :, :, None])
+
+
 def turned(x):
     """NCHW as NHWC."""
     return x.transpose(0, 2, 3, 1)
@@ -140,6 +145,13 @@ ROWS = [
         (*IMAGES, (3, 6, 5, 8)),
         lambda x, w, g: [gradient(conv(al.relu(x), w), g, x)],
         lambda x, w, g: [convolved(g, w[::-1, ::-1].swapaxes(2, 3)) * (x > 0)],
+        1,
+    ),
+    Row(
+        "a strided convolution's data gradient",
+        ((30, 12, 12, 16), (3, 3, 16, 40), (30, 6, 6, 40)),
+        lambda x, w, g: [gradient(al.conv2d(al.relu(x), w, padding="same", strides=2), g, x)],
+        lambda x, w, g: [convolved(spread(g), w[::-1, ::-1].swapaxes(2, 3)) * (x > 0)],
         1,
     ),
     Row(

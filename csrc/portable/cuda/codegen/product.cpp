@@ -16,10 +16,20 @@ using ir::Op;
 const char* const kProduct = R"cuda(
 // Rows and columns of the results, terms of each sum, and results. The terms are divided into parts of a length, the
 // tiles of a result into bands of a height, the last of which may be lower. Then reciprocals of numbers of tiles: of a
-// result, of a band, and of the heights of the others and of the last one.
+// result, of a band, and of the heights of the others and of the last one; and the blocks of the products before.
 struct ProductSize {
-  i64 rows, columns, inner, matrices, parts, length, height, by_tiles, by_band, by_height, by_last_height;
+  i64 rows, columns, inner, matrices, parts, length, height, by_tiles, by_band, by_height, by_last_height, before;
 };
+// The numbers of that of COUNT products that this block has a tile of: each has so many, the first ones are its size.
+template <int COUNT, int NUMBERS>
+__device__ inline const i64* numbers_of_product(const i64* n) {
+  int own = 0;
+#pragma unroll
+  for (int i = 1; i < COUNT; ++i) {
+    if ((i64)blockIdx.x >= ((const ProductSize*)(n + i * NUMBERS))->before) own = i * NUMBERS;
+  }
+  return n + own;
+}
 
 // A left matrix M has types Element, Line and Term and functions line(matrix, row), term(k) and at(line, term,
 // is_there), the address of an element, which unsets is_there if the element is 0; of a right matrix, a line is a
@@ -544,7 +554,7 @@ __device__ inline void product(const A& left_matrix, const B& right_matrix, cons
   const int own_row = warp / ACROSS * 32 * ROWS, own_column = warp % ACROSS * 32 * COLUMNS;
   const TileReader<T, true, A::kAlong, kRows> read_left(of_left, own_row);
   const TileReader<T, false, B::kAlong, kColumns> read_right(of_right, own_column);
-  const int block = blockIdx.x;
+  const int block = blockIdx.x - (int)size.before;
   // Blocks that run at once compute tiles of a few rows, so that they read the same lines of both matrices.
   const int matrix = divided(block, size.by_tiles), tile = block - matrix * down * across;
   const int first_down = divided(tile, size.by_band) * (int)size.height, in_band = tile - first_down * across;
@@ -635,8 +645,8 @@ __device__ inline void product(const A& left_matrix, const B& right_matrix, cons
   }
   const int kBlocks = kHasClusters ? CLUSTER : 1;
   if (kBlocks == 1 && size.parts > 1) {
-    float4* const of_tile = parts + block * size.parts * (kRows * kColumns / 4);
-    if (!sum_parts<kThreads>(sums, of_tile, counters + block, size.parts)) return;
+    float4* const of_tile = parts + blockIdx.x * size.parts * (kRows * kColumns / 4);
+    if (!sum_parts<kThreads>(sums, of_tile, counters + blockIdx.x, size.parts)) return;
   }
   // Each warp brings its elements into the order of memory, 32 x 32 at a time.
   const int kPitch = 36;
@@ -724,8 +734,13 @@ bool forms_cluster(int64_t parts) { return parts == 2 || parts == 4 || parts == 
 
 struct Division {
   const Tile* tile;
-  int64_t blocks, parts;
+  int64_t parts;
 };
+
+int64_t blocks_of(const Product& product, const Product::Share& share, const Tile& tile) {
+  return (share.rows + tile.rows - 1) / tile.rows * ((product.columns + tile.columns - 1) / tile.columns) *
+         product.matrices;
+}
 
 // Large tiles read less, small ones divide the work among more processors; so do parts of the sums. The function that
 // gets the results uses so many arrays.
@@ -743,8 +758,7 @@ Division division_of(const Product& product, const Product::Share& share, size_t
   Division best{};
   double least = 0;
   for (const Tile& tile : tiles_of(product)) {
-    const int64_t blocks = (share.rows + tile.rows - 1) / tile.rows *
-                           ((product.columns + tile.columns - 1) / tile.columns) * product.matrices;
+    const int64_t blocks = blocks_of(product, share, tile);
     const int64_t most_parts = std::max(least_parts, std::min(share.inner / kLeastTerms, kMostParts));
     for (int64_t parts = least_parts; parts <= most_parts; ++parts) {
       const bool is_tight = forms_cluster(parts) && tile.resident == 1;
@@ -766,15 +780,16 @@ Division division_of(const Product& product, const Product::Share& share, size_t
         }
       }
       if (best.tile != nullptr && time >= least) continue;
-      best = {&tile, blocks, parts};
+      best = {&tile, parts};
       least = time;
     }
   }
   return best;
 }
 
-// The text's ProductSize.
-std::vector<int64_t> size_of(const Product& product, const Product::Share& share, const Division& division) {
+// The text's ProductSize, behind so many blocks of other products.
+std::vector<int64_t> size_of(const Product& product, const Product::Share& share, const Division& division,
+                             int64_t before) {
   constexpr int64_t kHighestBand = 8;
   const Tile& tile = *division.tile;
   const int64_t down = (share.rows + tile.rows - 1) / tile.rows;
@@ -792,7 +807,8 @@ std::vector<int64_t> size_of(const Product& product, const Product::Share& share
           reciprocal_of(down * across),
           reciprocal_of(height * across),
           reciprocal_of(height),
-          reciprocal_of(rest == 0 ? height : rest)};
+          reciprocal_of(rest == 0 ? height : rest),
+          before};
 }
 
 // The tiles of small_product().
@@ -826,46 +842,85 @@ Code code_of_product(const Op& op, const Maker& finish) {
   const Product product = *product_of(op);
   std::vector<const char*> libraries{kProduct};
   libraries.insert(libraries.end(), product.libraries.begin(), product.libraries.end());
+  const std::string of_matrices = "(" + product.left + ", " + product.right + ", ";
   const Functions needs = finish(0, 0, 1);
   Code code;
-  for (const Product::Share& share : product.shares) {
-    const bool is_small = small_tiles(product, share) <= kMostSmallTiles && share.inner <= kMostSmallTerms;
-    const Division division = division_of(product, share, needs.pointers.size());
-    const auto [tile, blocks, parts] = division;
-    std::vector<int64_t> numbers = size_of(product, share, division);
+  const auto add_small = [&](const Product::Share& share) {
+    std::vector<int64_t> numbers = size_of(product, share, {tiles_of(product).data(), 1}, 0);
     numbers.insert(numbers.end(), share.numbers.begin(), share.numbers.end());
     Launch launch{libraries, "", {operand(0), operand(1)}, std::move(numbers)};
-    const std::string of_matrices = "(" + product.left + ", " + product.right + ", ";
-    if (is_small) {
-      launch.libraries.push_back(kSmallProduct);
-      launch.blocks = static_cast<unsigned>(small_tiles(product, share));
-      launch.body = "  small_product" + of_matrices + filled(product.places, {"1"}) + ", " + add(launch, finish) +
-                    ", *(const ProductSize*)n, n[" + std::to_string(launch.numbers.size()) + "]);\n";
-      launch.first_block = launch.numbers.size();
-      launch.numbers.push_back(0);
-      code.launches.push_back(std::move(launch));
-      continue;
-    }
+    launch.libraries.push_back(kSmallProduct);
+    launch.blocks = static_cast<unsigned>(small_tiles(product, share));
+    launch.body = "  small_product" + of_matrices + filled(product.places, {"1"}) + ", " + add(launch, finish) +
+                  ", *(const ProductSize*)n, n[" + std::to_string(launch.numbers.size()) + "]);\n";
+    launch.first_block = launch.numbers.size();
+    launch.numbers.push_back(0);
+    code.launches.push_back(std::move(launch));
+  };
+  // One launch of several shares, which are divided like the largest one.
+  const auto add_tiles = [&](std::span<const Product::Share> shares) {
+    const Product::Share& largest =
+        *std::max_element(shares.begin(), shares.end(), [](const Product::Share& a, const Product::Share& b) {
+          return a.rows * (a.inner + 1) < b.rows * (b.inner + 1);
+        });
+    const Division division = division_of(product, largest, needs.pointers.size());
+    int64_t blocks = 0;
+    const auto [tile, parts] = division;
+    Launch launch{libraries, "", {operand(0), operand(1), scratch(0), counters()}};
     launch.takes_any_grid = false;
     launch.waits_itself = true;
-    launch.blocks = static_cast<unsigned>(blocks);
     launch.rows = static_cast<unsigned>(parts);
     launch.threads = tile->threads;
     launch.resident = tile->resident;
+    launch.has_clusters = forms_cluster(parts);
+    std::string to;
+    std::vector<int64_t> of_finish;
+    for (const Product::Share& share : shares) {
+      const std::vector<int64_t> size = size_of(product, share, division, blocks);
+      launch.numbers.insert(launch.numbers.end(), size.begin(), size.end());
+      launch.numbers.insert(launch.numbers.end(), share.numbers.begin(), share.numbers.end());
+      if (blocks == 0) {
+        const size_t begin = launch.numbers.size();
+        to = add(launch, finish, product.width);
+        of_finish.assign(launch.numbers.begin() + static_cast<ptrdiff_t>(begin), launch.numbers.end());
+      } else {
+        launch.numbers.insert(launch.numbers.end(), of_finish.begin(), of_finish.end());
+      }
+      blocks += blocks_of(product, share, *tile);
+    }
+    launch.blocks = static_cast<unsigned>(blocks);
     if (parts > 1) {
       const int64_t elements = blocks * parts * tile->rows * tile->columns;
       code.scratch = std::max(code.scratch, static_cast<size_t>(elements) * sizeof(float));
       code.counters = std::max(code.counters, static_cast<size_t>(blocks));
     }
-    launch.pointers.insert(launch.pointers.end(), {scratch(0), counters()});
-    launch.has_clusters = forms_cluster(parts);
     // Fours of several arrays need many registers, of which the threads of more blocks have fewer.
     const bool is_tight = product.width == 4 && needs.reads > (tile->resident == 4 ? 2 : 3);
-    launch.body = filled("  product<@, @, @, @>@@, @, *(const ProductSize*)n, (float4*)p[2], (unsigned*)p[3]);\n",
-                         {tile->text, product.is_tf32 ? "true" : "false",
-                          std::to_string(launch.has_clusters ? parts : 1), is_tight ? "4" : "8", of_matrices,
-                          filled(product.places, {std::to_string(product.width)}), add(launch, finish, product.width)});
+    const std::string own = filled("numbers_of_product<@, @>", {std::to_string(shares.size()),
+                                                                std::to_string(launch.numbers.size() / shares.size())});
+    launch.body =
+        filled("@  product<@, @, @, @>@@, @, *(const ProductSize*)n, (float4*)p[2], (unsigned*)p[3]);\n@",
+               {shares.size() > 1 ? "  const i64* const all = n;\n  {\n  const i64* const n = " + own + "(all);\n" : "",
+                tile->text, product.is_tf32 ? "true" : "false", std::to_string(launch.has_clusters ? parts : 1),
+                is_tight ? "4" : "8", of_matrices, filled(product.places, {std::to_string(product.width)}), to,
+                shares.size() > 1 ? "  }\n" : ""});
     code.launches.push_back(std::move(launch));
+  };
+  const auto is_small = [&](const Product::Share& share) {
+    return small_tiles(product, share) <= kMostSmallTiles && share.inner <= kMostSmallTerms;
+  };
+  // More numbers than those of four shares would not fit into a function's arguments.
+  constexpr size_t kMostTogether = 4, kMostNumbers = 100;
+  const std::vector<Product::Share>& shares = product.shares;
+  const size_t numbers = Product::kOwn + shares[0].numbers.size() + needs.numbers.size();
+  if (shares.size() <= kMostTogether && numbers <= kMostNumbers &&
+      std::none_of(shares.begin(), shares.end(), is_small)) {
+    add_tiles(shares);
+  } else {
+    for (const Product::Share& share : shares) {
+      if (is_small(share)) add_small(share);
+      else add_tiles({&share, 1});
+    }
   }
   return code;
 }

@@ -21,7 +21,7 @@ struct Product {
   std::string left, right, places;
   int width;  // the most neighbours of a row that lie side by side in memory, 1 or 4
   int64_t columns, matrices;
-  // Rows of the result that are computed by themselves, one after the other.
+  // Rows of the result that are computed by themselves, up to four of these in one launch.
   struct Share {
     std::vector<int64_t> numbers;  // from n + kOwn
     int64_t rows, inner;
@@ -30,7 +30,7 @@ struct Product {
   bool is_narrow = false;  // elements have two bytes
   bool is_tf32 = false;    // factors may be rounded to TF32
 
-  static constexpr size_t kOwn = 11;
+  static constexpr size_t kOwn = 12;
 };
 
 // True if products are computed of elements of the type, which both operands and the result have.
