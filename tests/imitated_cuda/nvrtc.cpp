@@ -249,7 +249,7 @@ int nvrtcCompileProgram(Program* program, int, const char* const*) {
   // The instructions are defined where the text defines them for the real compiler.
   constexpr std::string_view kReal = "#ifdef __CUDACC__\n";
   if (const size_t place = source.find(kReal); place != std::string::npos) source.insert(place, kInstructions);
-  // Without an architecture the text has nothing to wait for where a launch begins.
+  // Without an architecture the text has nothing to wait for where a launch begins. 33 is kBegin of driver.cpp.
   constexpr std::string_view kBegins = "void begin_launch() {}";
   constexpr std::string_view kWaits = "void begin_launch() { wait_at(33, blockDim.x); }";
   if (const size_t place = source.find(kBegins); place != std::string::npos) {

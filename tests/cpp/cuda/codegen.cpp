@@ -137,6 +137,18 @@ TEST(Codegen, ConvolutionsSkipTheTermsThatArePadding) {
   EXPECT_FALSE(skips(launch_of(64, 64, "NHWC")));  // too little is padding
 }
 
+// Every second pixel of each axis has taps of its own; together they have as many tiles as all pixels.
+TEST(Codegen, TheSharesOfAStridedDataGradientAreOneLaunch) {
+  Graph graph;
+  const Value g = placeholder(graph, f32({64, 6, 6, 32})), w = placeholder(graph, f32({3, 3, 16, 32})),
+              x = placeholder(graph, f32({64, 12, 12, 16}));
+  const Attributes strided = with(convolution(), Attr::kStrides, Dims{2, 2});
+  const cuda::Code code = cuda::code_of(*graph.value(OpCode::conv2d_data_gradient, {g, w, x}, strided).op);
+  ASSERT_EQ(code.launches.size(), 1);
+  EXPECT_NE(code.launches[0].body.find("numbers_of_product<4, "), std::string::npos) << code.launches[0].body;
+  EXPECT_EQ(code.launches[0].blocks, 64 * 12 * 12 / 64);
+}
+
 // Those that follow each other stay in one block, whose barrier is enough.
 TEST(Codegen, SumsOfOneBlockEachAreSharedAmongTheBlocksOfAMergedLaunch) {
   using namespace cuda;

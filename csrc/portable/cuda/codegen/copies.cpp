@@ -43,8 +43,8 @@ __device__ inline void copy_arrays(char* const* p, int count, bool by_last_first
   }
 }
 
-// The same of feeds. The host's memory is far away, so a thread reads its first EARLY lines of those that the run before
-// does not write while that is at work. If EACH, each block copies all.
+// The same of feeds. The host's memory is far away, so a thread reads its first EARLY lines of those that the run
+// before does not write while that is at work. If EACH, each block copies all.
 template <int COUNT, int EARLY, bool EACH>
 __device__ inline void copy_feeds(char* const* p) {
   const i64 step = EACH ? blockDim.x : index_step();

@@ -538,7 +538,8 @@ __device__ inline bool sum_parts(float (&sums)[ROWS][COLUMNS][4][8], float4* par
 // neighbours, need before it writes the first.
 template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, int AT_ONCE, class A, class B,
           class Places, class Read, class Write>
-__device__ inline void product(const A& left_matrix, const B& right_matrix, const Places& places, const Read& read, const Write& write,
+__device__ inline void product(const A& left_matrix, const B& right_matrix, const Places& places, const Read& read,
+                               const Write& write,
                                const ProductSize& size, float4* parts, unsigned* counters) {
   const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS;
   // As many tiles as fit into the memory that a block has anyway, for those that are on their way.

@@ -16,8 +16,7 @@ struct Arguments {
 
 __device__ inline i64 first_index() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ inline i64 index_step() { return (i64)gridDim.x * blockDim.x; }
-// The first of the parts of its work, of which each block has one, that this block has if it is not the first block but
-// a later one that has the first part.
+// The part of a launch's work with which this block begins, if block `later` has the first part.
 __device__ inline unsigned first_part(unsigned later) {
   if (later >= gridDim.x) later = 0;
   return blockIdx.x >= later ? blockIdx.x - later : blockIdx.x + gridDim.x - later;
