@@ -73,6 +73,9 @@ static inline unsigned __shfl_down_sync(unsigned, unsigned value, int by) {
   return from_thread(value, threadIdx.x % 32 + by);
 }
 static inline unsigned __shfl_sync(unsigned, unsigned value, int number) { return from_thread(value, number); }
+static inline unsigned __shfl_xor_sync(unsigned, unsigned value, int by) {
+  return from_thread(value, threadIdx.x % 32 ^ by);
+}
 static inline int __syncthreads_or(int value) {
   block_or |= value != 0;
   __syncthreads();
@@ -164,21 +167,19 @@ static inline void multiply(float (&sums)[4][8], const Fragment& a, const Fragme
     }
   }
 }
-static inline void multiply(float (&sums)[2][4], const float (&a)[2][4], const float (&b)[2][4]) {
-  static float of_left[2][16][16][16], of_right[2][16][16][16];
+static inline void multiply(float (&sums)[2][2], const float (&a)[2][2], const float (&b)[2]) {
+  static float of_left[2][16][16][8], of_right[2][16][8][8];
   static int calls[512];
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, call = calls[threadIdx.x]++ % 2;
-  float(&left)[16][16] = of_left[call][warp], (&right)[16][16] = of_right[call][warp];
-  for (int i = 0; i < 2; ++i) {
-    for (int j = 0; j < 4; ++j) {
-      left[g + 8 * i][4 * t + j] = in_tf32(a[i][j]);
-      right[4 * t + j][g + 8 * i] = in_tf32(b[i][j]);
-    }
+  float(&left)[16][8] = of_left[call][warp], (&right)[8][8] = of_right[call][warp];
+  for (int j = 0; j < 2; ++j) {
+    for (int i = 0; i < 2; ++i) left[g + 8 * i][2 * t + j] = in_tf32(a[i][j]);
+    right[2 * t + j][g] = in_tf32(b[j]);
   }
   __syncthreads();
   for (int i = 0; i < 2; ++i) {
-    for (int k = 0; k < 16; ++k) {
-      for (int j = 0; j < 4; ++j) sums[i][j] += left[g + 8 * i][k] * right[k][8 * (j / 2) + 2 * t + j % 2];
+    for (int k = 0; k < 8; ++k) {
+      for (int j = 0; j < 2; ++j) sums[i][j] += left[g + 8 * i][k] * right[k][2 * t + j];
     }
   }
 }

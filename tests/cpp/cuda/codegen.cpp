@@ -2,6 +2,7 @@
 #include "cuda/codegen/code.h"
 #include "cuda/codegen/copies.h"
 #include "cuda/codegen/families.h"
+#include "cuda/codegen/leader.h"
 #include "cuda/codegen/merged.h"
 
 #include "graph_builder.h"
@@ -169,6 +170,19 @@ TEST(Codegen, SumsOfOneBlockEachAreSharedAmongTheBlocksOfAMergedLaunch) {
   };
   EXPECT_EQ(blocks_of(Waiting::kNone), "01");
   EXPECT_EQ(blocks_of(Waiting::kBlock), "00");
+}
+
+// The number of the first block lies behind those of the function that gets the results.
+TEST(Codegen, ASmallProductWhoseResultsGoOnBeginsInTheBlockThatItIsTold) {
+  Graph graph;
+  const Value a = placeholder(graph, f32({8, 16})), b = placeholder(graph, f32({16, 8}));
+  const cuda::Maker finish = [](size_t, size_t, int) {
+    return cuda::Functions{{}, "[](i64) { return 0; }, [](i64, int, float) {}", {}, {7, 8, 9}};
+  };
+  const cuda::Launch launch = cuda::code_of_product(*graph.value(OpCode::matmul, {a, b}).op, finish).launches[0];
+  const size_t last = launch.numbers.size() - 1;
+  EXPECT_EQ(launch.first_block, last);
+  EXPECT_NE(launch.body.find("n[" + std::to_string(last) + "]);"), std::string::npos) << launch.body;
 }
 
 TEST(Codegen, WhatHasNoElementsIsNotLaunched) { EXPECT_TRUE(code_of_sum({0, 3}, {1}).launches.empty()); }

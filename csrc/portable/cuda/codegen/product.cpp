@@ -151,17 +151,10 @@ __device__ inline void multiply(float (&sums)[4][8], const Fragment& a, const Fr
     }
   }
 }
-// The same of 16 rows and columns, of which a thread has g and g + 8, and terms 4 t + j, in a[i][j] and b[i][j]; its
-// sums are of rows g + 8 i and columns 8 j + 2 t and 8 j + 2 t + 1, in sums[i][2 j] and sums[i][2 j + 1].
-__device__ inline void multiply(float (&sums)[2][4], const float (&a)[2][4], const float (&b)[2][4]) {
-#pragma unroll
-  for (int k = 0; k < 4; k += 2) {
-#pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      multiply(sums[0][2 * j], sums[0][2 * j + 1], sums[1][2 * j], sums[1][2 * j + 1], a[0][k], a[1][k], a[0][k + 1],
-               a[1][k + 1], b[j][k], b[j][k + 1]);
-    }
-  }
+// The same of 16 rows, 8 columns and 8 terms: a thread has rows g and g + 8, column g and terms 2 t + j, in a[i][j] and
+// b[j]; its sums are of rows g + 8 i and columns 2 t + j, in sums[i][j].
+__device__ inline void multiply(float (&sums)[2][2], const float (&a)[2][2], const float (&b)[2]) {
+  multiply(sums[0][0], sums[0][1], sums[1][0], sums[1][1], a[0][0], a[1][0], a[0][1], a[1][1], b[0], b[1]);
 }
 // The same of 32 terms of two bytes: a thread has rows 8 i + g and columns 8 j + 2 t and 8 j + 2 t + 1, in sums[i][2 j]
 // and sums[i][2 j + 1].
@@ -818,6 +811,8 @@ int64_t small_tiles(const Product& product, const Product::Share& share) {
 }
 // Products with at most so many tiles, of at most so many terms, take less time than beginning a launch.
 constexpr int64_t kMostSmallTiles = 32, kMostSmallTerms = 1024;
+// Few terms, for small_product().
+constexpr int64_t kMostFewTerms = 64;
 
 }  // namespace
 
@@ -852,9 +847,11 @@ Code code_of_product(const Op& op, const Maker& finish) {
     Launch launch{libraries, "", {operand(0), operand(1)}, std::move(numbers)};
     launch.libraries.push_back(kSmallProduct);
     launch.blocks = static_cast<unsigned>(small_tiles(product, share));
-    launch.body = "  small_product" + of_matrices + filled(product.places, {"1"}) + ", " + add(launch, finish) +
-                  ", *(const ProductSize*)n, n[" + std::to_string(launch.numbers.size()) + "]);\n";
+    const std::string to = add(launch, finish);
     launch.first_block = launch.numbers.size();
+    launch.body = filled("  small_product<@>@@, @, *(const ProductSize*)n, n[@]);\n",
+                         {share.inner <= kMostFewTerms ? "true" : "false", of_matrices, filled(product.places, {"1"}),
+                          to, std::to_string(*launch.first_block)});
     launch.numbers.push_back(0);
     code.launches.push_back(std::move(launch));
   };
