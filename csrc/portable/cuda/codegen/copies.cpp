@@ -42,6 +42,11 @@ __device__ inline void copy_arrays(char* const* p, int count, bool by_last_first
                index_step());
   }
 }
+// The same by the first block alone.
+__device__ inline void copy_arrays_by_block(char* const* p, int count) {
+  if (blockIdx.x > 0) return;
+  for (int i = 0; i < count; ++i) copy_array(p[3 * i], p[3 * i + 1], (i64)p[3 * i + 2], threadIdx.x, blockDim.x);
+}
 
 // The same of feeds. The host's memory is far away, so a thread reads its first EARLY lines of those that the run
 // before does not write while that is at work. If EACH, each block copies all.
@@ -103,6 +108,13 @@ Launch copies(size_t count, CopiesOf what, bool is_small) {
     launch.by_each_block = is_small;
     return launch;
   }
+  if (what == CopiesOf::kStep && is_small) {
+    return {{kCopies},
+            "  copy_arrays_by_block(p, n[0]);\n",
+            std::vector<Pointer>(3 * count),
+            {static_cast<int64_t>(count)},
+            blocks};
+  }
   // Reductions of one block, while results are copied, have the first block.
   const int64_t by_last_first = what == CopiesOf::kResults ? 1 : 0;
   return {{kCopies},
@@ -125,10 +137,7 @@ const Launch& copying(size_t count, CopiesOf what, size_t most_bytes) {
     return all;
   }();
   constexpr size_t kBytesOfLines = 4096;  // one of each thread of a block
-  // A step of one block would have to leave the others idle.
-  const bool is_small = what == CopiesOf::kFeeds     ? most_bytes <= early_lines(count) * kBytesOfLines
-                        : what == CopiesOf::kResults ? most_bytes <= kBytesOfLines
-                                                     : false;
+  const bool is_small = most_bytes <= kBytesOfLines * (what == CopiesOf::kFeeds ? early_lines(count) : 1);
   return launches[6 * (count - 1) + 2 * static_cast<size_t>(what) + (is_small ? 0 : 1)];
 }
 

@@ -87,11 +87,12 @@ __device__ inline void reduce_by_blocks(const i64* n, const Source& source, cons
   typename Fold::All* const shared = (typename Fold::All*)shared_memory<256 * sizeof(typename Fold::All)>();
   const Shape shape(n);
   for (i64 result = first_part(later); result < shape.results; result += gridDim.x) {
+    const auto got = read(result);  // it takes as long as to read the elements
     const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
     typename Fold::All all = elements.folded(shape.begin(blockIdx.y) + threadIdx.x, shape.end(blockIdx.y), blockDim.x);
     all = merged_in_block(all, shared, Fold::merge);
     if (!merge_parts<Fold, 1>(all, shared, parts, counters + result, shape, result, true)) continue;
-    if (threadIdx.x == 0) write(result, read(result), Fold::number(all, shape));
+    if (threadIdx.x == 0) write(result, got, Fold::number(all, shape));
   }
 }
 
@@ -105,12 +106,13 @@ __device__ inline void reduce_by_columns(const i64* n, const Source& source, con
   for (i64 block = first_part(later); block * ACROSS < shape.results; block += gridDim.x) {
     const bool is_inside = block * ACROSS + column < shape.results;
     const i64 result = block * ACROSS + (is_inside ? column : 0);
+    const auto got = read(result);
     const Elements<Fold, KEPT, REDUCED, Source> elements(source, shape, n, result);
     typename Fold::All all = elements.folded(shape.begin(blockIdx.y) + lane, is_inside ? shape.end(blockIdx.y) : 0,
                                              blockDim.x / ACROSS);
     if (ACROSS < 256) all = merged_in_block<ACROSS>(all, shared, Fold::merge);
     if (!merge_parts<Fold, ACROSS>(all, shared, parts, counters + block, shape, result, is_inside)) continue;
-    if (is_inside && lane == 0) write(result, read(result), Fold::number(all, shape));
+    if (is_inside && lane == 0) write(result, got, Fold::number(all, shape));
   }
 }
 
@@ -236,7 +238,7 @@ Code reduction(const Op& op, const Maker& source, const Maker& finish, const Fol
   const bool by_blocks = count >= 32 && axes.reduced.steps[0].back() == 1;
   // A block by columns has `lanes` threads for each result, which have so many terms, at least, where there are few
   // columns. More blocks have fewer columns each.
-  constexpr int64_t kBlocks = 512, kTerms = 8, kTermsOfFew = 2, kFew = 1024, kFewestColumns = 8;
+  constexpr int64_t kBlocks = 512, kTerms = 8, kTermsOfFew = 4, kFew = 1024, kFewestColumns = 8;
   const auto across = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(results, 32))));
   const int64_t enough = std::max<int64_t>(count / (results <= kFew ? kTermsOfFew : kTerms), 1);
   int64_t columns =

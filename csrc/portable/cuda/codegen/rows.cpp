@@ -36,9 +36,10 @@ struct RowThreads {
   template <class A, class Merge>
   __device__ static A merged(A own, const Merge& merge) {
     if (THREADS > 32) return merged_in_block(own, (A*)shared_memory<256 * 8>(), merge);
+    // A merge of two values is that of the same two in the other order.
 #pragma unroll
-    for (int by = BUSY / 2; by > 0; by /= 2) own = merge(own, from_neighbour(own, by));
-    return from_first<THREADS>(own);
+    for (int by = BUSY / 2; by > 0; by /= 2) own = merge(own, from_partner(own, by));
+    return BUSY == THREADS ? own : from_first<THREADS>(own);
   }
 };
 )cuda";

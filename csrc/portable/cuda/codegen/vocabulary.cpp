@@ -328,6 +328,18 @@ __device__ inline A from_neighbour(A own, int by) {
   return own;
 }
 
+// The value of the thread of this warp whose number differs by `by`, a power of two.
+template <class A>
+__device__ inline A from_partner(A own, int by) {
+  const int kWords = (sizeof(A) + 3) / 4;
+  unsigned words[kWords] = {};
+  memcpy(words, &own, sizeof(A));
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) words[i] = __shfl_xor_sync(0xffffffffu, words[i], by);
+  memcpy(&own, words, sizeof(A));
+  return own;
+}
+
 // The value of the first thread of this warp, or of so many neighbours.
 template <int COUNT = 32, class A>
 __device__ inline A from_first(A own) {
