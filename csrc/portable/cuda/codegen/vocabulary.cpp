@@ -316,40 +316,33 @@ __device__ inline char* shared_memory() {
   return bytes;
 }
 
-// The value of the thread of this warp whose number is larger by `by`.
-template <class A>
-__device__ inline A from_neighbour(A own, int by) {
+// What the threads of this warp get of each other's value, 32 bits after the other.
+template <class A, class Exchange>
+__device__ inline A exchanged(A own, const Exchange& exchange) {
   const int kWords = (sizeof(A) + 3) / 4;
   unsigned words[kWords] = {};
   memcpy(words, &own, sizeof(A));
 #pragma unroll
-  for (int i = 0; i < kWords; ++i) words[i] = __shfl_down_sync(0xffffffffu, words[i], by);
+  for (int i = 0; i < kWords; ++i) words[i] = exchange(words[i]);
   memcpy(&own, words, sizeof(A));
   return own;
 }
-
+// The value of the thread of this warp whose number is higher by `by`.
+template <class A>
+__device__ inline A from_neighbour(A own, int by) {
+  return exchanged(own, [&](unsigned word) { return __shfl_down_sync(0xffffffffu, word, by); });
+}
 // The value of the thread of this warp whose number differs by `by`, a power of two.
 template <class A>
 __device__ inline A from_partner(A own, int by) {
-  const int kWords = (sizeof(A) + 3) / 4;
-  unsigned words[kWords] = {};
-  memcpy(words, &own, sizeof(A));
-#pragma unroll
-  for (int i = 0; i < kWords; ++i) words[i] = __shfl_xor_sync(0xffffffffu, words[i], by);
-  memcpy(&own, words, sizeof(A));
-  return own;
+  return exchanged(own, [&](unsigned word) { return __shfl_xor_sync(0xffffffffu, word, by); });
 }
-
 // The value of the first thread of this warp, or of so many neighbours.
 template <int COUNT = 32, class A>
 __device__ inline A from_first(A own) {
-  const int kWords = (sizeof(A) + 3) / 4;
-  unsigned words[kWords] = {};
-  memcpy(words, &own, sizeof(A));
-#pragma unroll
-  for (int i = 0; i < kWords; ++i) words[i] = __shfl_sync(0xffffffffu, words[i], threadIdx.x % 32 / COUNT * COUNT);
-  memcpy(&own, words, sizeof(A));
-  return own;
+  return exchanged(own, [&](unsigned word) {
+    return __shfl_sync(0xffffffffu, word, threadIdx.x % 32 / COUNT * COUNT);
+  });
 }
 
 // Merges the values of each ACROSSth thread, always in the same order: in a warp by a tree, then one warp after the
