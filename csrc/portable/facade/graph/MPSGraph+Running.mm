@@ -89,6 +89,10 @@ MPSGraphTensorDataDictionary* encode_into(id<MTLCommandBuffer> buffer, GraphRun 
 
 MPSGraphTensorDataDictionary* run_async(id<MTLCommandQueue> queue, GraphRun prepared,
                                         MPSGraphExecutionDescriptor* descriptor) {
+  if ([descriptor scheduledHandler] == nil && ![descriptor waitUntilCompleted]) {
+    commit_run(queue, std::move(prepared.run), prepared.results, descriptor);
+    return prepared.results;
+  }
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
   MPSGraphTensorDataDictionary* results = encode_into(buffer, std::move(prepared), descriptor);
   [buffer commit];

@@ -193,8 +193,8 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
 }
 
 // Encodes and commits one run; returns its command buffer.
-id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, runtime::Run run, NSArray<MPSGraphTensorData*>* results,
-                                MPSGraphExecutableExecutionDescriptor* descriptor) {
+id<MTLCommandBuffer> committed_run(id<MTLCommandQueue> queue, runtime::Run run, NSArray<MPSGraphTensorData*>* results,
+                                   MPSGraphExecutableExecutionDescriptor* descriptor) {
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
   encode_run(buffer, std::move(run), results, descriptor);
   [buffer commit];
@@ -298,7 +298,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, runtime::Run run, NSA
   auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   if (has_handlers(executionDescriptor)) {
     id<MTLCommandBuffer> buffer =
-        commit_run(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
+        committed_run(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
     wait_until_finished(buffer);
     require_success(buffer, [executionDescriptor completionHandler] != nil);
     return prepared.results;
@@ -314,7 +314,11 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, runtime::Run run, NSA
                                              (MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
   auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   const bool waits = [executionDescriptor waitUntilCompleted];
-  if (waits && [executionDescriptor scheduledHandler] == nil) {
+  if ([executionDescriptor scheduledHandler] == nil) {
+    if (!waits) {
+      commit_run(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
+      return prepared.results;
+    }
     // A waiting caller does the work itself; a handler, if there is one, gets the failure.
     MPSGraphExecutableCompletionHandler completed = [executionDescriptor completionHandler];
     const host::Status status = run_now(commandQueue, prepared.run, events_of(executionDescriptor));
@@ -323,7 +327,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, runtime::Run run, NSA
     return prepared.results;
   }
   id<MTLCommandBuffer> buffer =
-      commit_run(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
+      committed_run(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
   if (waits) {
     [buffer waitUntilCompleted];
     require_success(buffer, [executionDescriptor completionHandler] != nil);

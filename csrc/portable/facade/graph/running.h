@@ -4,6 +4,7 @@
 #include "facade/graph/graph.h"
 #include "facade/graph/tensor_data.h"
 #include "facade/mps/predicate.h"
+#include "facade/retained.h"
 
 namespace alloy::facade {
 
@@ -35,6 +36,9 @@ host::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const h
 // Adds a run to a command buffer, with the handlers of the descriptor, which get the results.
 template <class Results, class Descriptor>
 void encode_run(id<MTLCommandBuffer> buffer, runtime::Run run, Results* results, Descriptor* descriptor);
+// Commits a run that the caller does not wait for. The descriptor has no scheduled handler.
+template <class Results, class Descriptor>
+void commit_run(id<MTLCommandQueue> queue, runtime::Run run, Results* results, Descriptor* descriptor);
 // The executables of a compilation descriptor, which may be nil; raises for objects that are no executables.
 runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor);
 // The precision that it allows for products, as the attribute; empty for float32 and for nil.
@@ -50,6 +54,26 @@ MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::
 // The events that a run with the descriptor waits for and signals; empty for nil.
 const host::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
 const host::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
+
+inline runtime::CommandList::Command command_of(runtime::Run run, const host::EventList& events,
+                                                const std::function<bool()>& condition) {
+  return [run = std::allocate_shared<const runtime::Run>(host::Recycler<runtime::Run>(), std::move(run)), events,
+          condition](device::Stream& stream, device::Outcome& outcome) { (*run)(stream, outcome, events, condition); };
+}
+
+template <class Results, class Descriptor>
+void commit_run(id<MTLCommandQueue> queue, runtime::Run run, Results* results, Descriptor* descriptor) {
+  const host::EventList& events = events_of(descriptor);
+  const bool waits = events.has_waits() || !run.returns_at_once();
+  const auto completed = [descriptor completionHandler];
+  std::function<void(const host::Status&)> over;
+  if (completed != nil) {
+    over = [results = Retained(results), completed = Retained(completed)](const host::Status& status) {
+      completed.get()(results.get(), error_of(status));
+    };
+  }
+  commit_alone(queue, command_of(std::move(run), events, nullptr), waits, std::move(over));
+}
 
 template <class Results, class Descriptor>
 void encode_run(id<MTLCommandBuffer> buffer, runtime::Run run, Results* results, Descriptor* descriptor) {
@@ -68,13 +92,7 @@ void encode_run(id<MTLCommandBuffer> buffer, runtime::Run run, Results* results,
   const host::EventList& events = events_of(descriptor);
   const auto condition = condition_of(buffer);
   const bool waits = condition != nullptr || events.has_waits() || !run.returns_at_once();
-  auto kept = std::allocate_shared<const runtime::Run>(host::Recycler<runtime::Run>(), std::move(run));
-  encode_on_stream(
-      buffer,
-      [run = std::move(kept), events, condition](device::Stream& stream, device::Outcome& outcome) {
-        (*run)(stream, outcome, events, condition);
-      },
-      waits);
+  encode_on_stream(buffer, command_of(std::move(run), events, condition), waits);
 }
 
 }  // namespace alloy::facade

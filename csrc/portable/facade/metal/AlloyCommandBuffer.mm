@@ -86,6 +86,41 @@ id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_p
 
 namespace {
 
+// A command list without a command buffer.
+struct Alone final : runtime::CommandList {
+  using CommandList::CommandList;
+  Retained<id<MTLCommandQueue>> queue;
+  std::unique_ptr<runtime::InFlight::Permit> permit;  // null after completion
+  std::function<void(const host::Status&)> over;
+};
+
+}  // namespace
+
+void commit_alone(id<MTLCommandQueue> queue, runtime::CommandList::Command command, bool waits,
+                  std::function<void(const host::Status&)> over) {
+  std::unique_ptr<runtime::InFlight::Permit> permit = permit_of(queue);
+  if (!permit) raise_if_failed({"The device cannot be used at the end of the process."});
+  const auto made = std::allocate_shared<Alone>(host::Recycler<Alone>(), in_pool);
+  made->queue = Retained(queue);
+  made->permit = std::move(permit);
+  made->over = std::move(over);
+  made->add(std::move(command), waits);
+  // The list lives while it calls the observer.
+  raise_if_failed(made->commit(stream_of(queue), [list = made.get()](runtime::CommandList::Phase phase) {
+    if (phase == runtime::CommandList::Phase::kScheduled) return;
+    @autoreleasepool {
+      list->permit.reset();
+      if (!list->over) return;
+      const std::shared_ptr<runtime::CommandList> kept = list->shared_from_this();
+      static_cast<void>(deliver(list->queue.get(), ^{
+        list->over(kept->error());
+      }));
+    }
+  }));
+}
+
+namespace {
+
 void add(AlloyCommandBuffer* buffer, runtime::CommandList::Command command, bool waits = true) {
   if (!commands_of(buffer)->add(std::move(command), waits)) {
     raise_invalid(@"[MTLCommandBuffer] Nothing can be encoded after commit.");

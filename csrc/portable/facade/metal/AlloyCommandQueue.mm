@@ -53,6 +53,11 @@ id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<devi
   return queue;
 }
 
+std::unique_ptr<runtime::InFlight::Permit> permit_of(id<MTLCommandQueue> queue) {
+  refuse_fork();
+  return require_queue(queue)->_parts->uncompleted->take();
+}
+
 id<MTLDevice> owner_of(id<MTLCommandQueue> queue) { return require_queue(queue)->_device; }
 
 device::Stream& stream_of(id<MTLCommandQueue> queue) { return *require_queue(queue)->_parts->stream; }
@@ -109,8 +114,7 @@ LABEL(_label)
 }
 
 - (id<MTLCommandBuffer>)makeCommandBuffer:(MTLCommandBufferDescriptor*)descriptor {
-  refuse_fork();
-  std::unique_ptr<runtime::InFlight::Permit> permit = _parts->uncompleted->take();
+  std::unique_ptr<runtime::InFlight::Permit> permit = permit_of(self);
   if (!permit) return nil;  // at the end of the process
   return [new_command_buffer(self, std::move(permit), descriptor) autorelease];
 }

@@ -123,6 +123,8 @@ id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<devi
 // A command buffer that holds a permit of its queue until it is completed.
 id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Permit> permit,
                                         MTLCommandBufferDescriptor* descriptor) NS_RETURNS_RETAINED;
+// Waits for a permit of the queue; null at the end of the process. Raises as device_of does.
+std::unique_ptr<runtime::InFlight::Permit> permit_of(id<MTLCommandQueue> queue);
 id<MTLBlitCommandEncoder> new_blit_encoder(id<MTLCommandBuffer> buffer) NS_RETURNS_RETAINED;
 
 // The size and alignment that a buffer of the length takes in a heap of the device.
@@ -133,6 +135,10 @@ MTLSizeAndAlign heap_size_and_align(id<MTLDevice> device, size_t length);
 void encode_on_stream(id<MTLCommandBuffer> buffer, runtime::CommandList::Command command, bool waits = true);
 // The same for work of the host, which begins when all that was encoded before is over, and is skipped after a failure.
 void encode(id<MTLCommandBuffer> buffer, std::function<host::Status()> work);
+// Commits a command as if it were alone in a command buffer, which nobody sees. `over`, if there is one, is called as a
+// handler of the queue, with what became of the command.
+void commit_alone(id<MTLCommandQueue> queue, runtime::CommandList::Command command, bool waits,
+                  std::function<void(const host::Status&)> over);
 // Waits until the commands are over, but not for handlers.
 void wait_until_finished(id<MTLCommandBuffer> buffer);
 
