@@ -532,8 +532,7 @@ __device__ inline bool sum_parts(float (&sums)[ROWS][COLUMNS][4][8], float4* par
 template <int ROWS, int COLUMNS, int DOWN, int ACROSS, bool TF32, int CLUSTER, int AT_ONCE, class A, class B,
           class Places, class Read, class Write>
 __device__ inline void product(const A& left_matrix, const B& right_matrix, const Places& places, const Read& read,
-                               const Write& write,
-                               const ProductSize& size, float4* parts, unsigned* counters) {
+                               const Write& write, const ProductSize& size, float4* parts, unsigned* counters) {
   const int kRows = 32 * ROWS * DOWN, kColumns = 32 * COLUMNS * ACROSS, kThreads = 32 * DOWN * ACROSS;
   // As many tiles as fit into the memory that a block has anyway, for those that are on their way.
   const int kStages = kRows + kColumns > 192 ? 3 : 4;
@@ -811,7 +810,7 @@ int64_t small_tiles(const Product& product, const Product::Share& share) {
 }
 // Products with at most so many tiles, of at most so many terms, take less time than beginning a launch.
 constexpr int64_t kMostSmallTiles = 32, kMostSmallTerms = 1024;
-// Few terms, for small_product().
+// With at most so many terms, the warps of small_product() divide the columns, too.
 constexpr int64_t kMostFewTerms = 64;
 
 }  // namespace

@@ -193,8 +193,9 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
 }
 
 // Encodes and commits one run; returns its command buffer.
-id<MTLCommandBuffer> committed_run(id<MTLCommandQueue> queue, runtime::Run run, NSArray<MPSGraphTensorData*>* results,
-                                   MPSGraphExecutableExecutionDescriptor* descriptor) {
+id<MTLCommandBuffer> commit_with_buffer(id<MTLCommandQueue> queue, runtime::Run run,
+                                        NSArray<MPSGraphTensorData*>* results,
+                                        MPSGraphExecutableExecutionDescriptor* descriptor) {
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
   encode_run(buffer, std::move(run), results, descriptor);
   [buffer commit];
@@ -298,7 +299,7 @@ id<MTLCommandBuffer> committed_run(id<MTLCommandQueue> queue, runtime::Run run, 
   auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   if (has_handlers(executionDescriptor)) {
     id<MTLCommandBuffer> buffer =
-        committed_run(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
+        commit_with_buffer(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
     wait_until_finished(buffer);
     require_success(buffer, [executionDescriptor completionHandler] != nil);
     return prepared.results;
@@ -327,7 +328,7 @@ id<MTLCommandBuffer> committed_run(id<MTLCommandQueue> queue, runtime::Run run, 
     return prepared.results;
   }
   id<MTLCommandBuffer> buffer =
-      committed_run(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
+      commit_with_buffer(commandQueue, std::move(prepared.run), prepared.results, executionDescriptor);
   if (waits) {
     [buffer waitUntilCompleted];
     require_success(buffer, [executionDescriptor completionHandler] != nil);

@@ -55,6 +55,7 @@ MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::
 const host::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
 const host::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
 
+// The command that carries out a run unless the condition, which may be empty, is false.
 inline runtime::CommandList::Command command_of(runtime::Run run, const host::EventList& events,
                                                 const std::function<bool()>& condition) {
   return [run = std::allocate_shared<const runtime::Run>(host::Recycler<runtime::Run>(), std::move(run)), events,
